@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class DemoStep:
     """One step that was taken: how long it took, and either what it showed or why it failed."""
 
     name: str
@@ -27,7 +27,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Delta:
+class DemoDelta:
     """What the account gains or loses of one token: base units as text, and the same in units."""
 
     token: str
@@ -40,12 +40,12 @@ class Delta:
 
 
 @dataclass(frozen=True, slots=True)
-class Nothing:
+class DemoNothing:
     """An answer of which nothing is read."""
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class DemoProblem:
     """A refusal."""
 
     code: str | None = None
@@ -54,51 +54,51 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class DemoNamed:
     """A tool of the manifest."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class DemoManifest:
     """What the golem can do."""
 
-    tools: list[Named]
+    tools: list[DemoNamed]
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class DemoToken:
     """A token that is held."""
 
     symbol: str
 
 
 @dataclass(frozen=True, slots=True)
-class Balance:
+class DemoBalance:
     """How much of it: base units as text, and the same in units."""
 
-    token: Token
+    token: DemoToken
     balance: str
     balance_units: str
 
 
 @dataclass(frozen=True, slots=True)
-class Wallet:
+class DemoWallet:
     """What the wallet holds."""
 
-    balances: list[Balance]
+    balances: list[DemoBalance]
 
 
 @dataclass(frozen=True, slots=True)
-class WalletAnswer:
+class DemoWalletAnswer:
     """The answer to `wallet_status`."""
 
-    data: Wallet
+    data: DemoWallet
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
+class DemoQuote:
     """What the swap would bring; also what the step tells."""
 
     amount_in: str
@@ -109,37 +109,37 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
-class QuoteAnswer:
+class DemoQuoteAnswer:
     """The answer to `quote`."""
 
-    data: Quote
+    data: DemoQuote
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class DemoExpected:
     """What the simulation predicts."""
 
     worst_cost_usd: str
-    balance_deltas: list[Delta]
+    balance_deltas: list[DemoDelta]
     gas_used: int
 
 
 @dataclass(frozen=True, slots=True)
-class NewPermit:
+class DemoNewPermit:
     """A permit as `preview_action` gives it."""
 
     permit_id: str
     plan_hash: str
     simulation_hash: str
     risk_tier: str
-    expected_outcome: Expected
+    expected_outcome: DemoExpected
     fidelity: str
     expires_at: str
     timings_ms: dict[str, int | float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class FoundPermit:
+class DemoFoundPermit:
     """A permit as it is read back."""
 
     plan_hash: str
@@ -147,7 +147,7 @@ class FoundPermit:
 
 
 @dataclass(frozen=True, slots=True)
-class UsedPermit:
+class DemoUsedPermit:
     """A permit after its commit."""
 
     status: str
@@ -155,40 +155,40 @@ class UsedPermit:
 
 
 @dataclass(frozen=True, slots=True)
-class Actual:
+class DemoActual:
     """What the chain did."""
 
-    balance_deltas: list[Delta]
+    balance_deltas: list[DemoDelta]
     gas_used: int
     fee_wei: int | str
     tx_hashes: list[str]
 
 
 @dataclass(frozen=True, slots=True)
-class CommitResult:
+class DemoCommitResult:
     """What became of the action, and who says so."""
 
-    actual_outcome: Actual
+    actual_outcome: DemoActual
     ground_truth_source: str
 
 
 @dataclass(frozen=True, slots=True)
-class CommitAnswer:
+class DemoCommitAnswer:
     """The answer to `commit_action`."""
 
-    permit: UsedPermit
-    result: CommitResult
+    permit: DemoUsedPermit
+    result: DemoCommitResult
 
 
 @dataclass(frozen=True, slots=True)
-class Episode:
+class DemoEpisode:
     """An episode that memory found."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
-class Episodes:
+class DemoEpisodes:
     """What memory found, each as it came."""
 
     episodes: list[dict[str, object]]
@@ -196,14 +196,14 @@ class Episodes:
 
 
 @dataclass(frozen=True, slots=True)
-class NodeAnswer:
+class DemoNodeAnswer:
     """What a node answers."""
 
     result: object = None
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
+class DemoReceipt:
     """The node's receipt: who sent the transaction, what gas it used, its logs as they came."""
 
     sender: str
@@ -215,14 +215,14 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolNames:
+class DemoToolNames:
     """Names of the tools."""
 
     tools: list[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class DemoChosen:
     """What the wallet holds of USDC, and how much of it is swapped."""
 
     holds: str
@@ -230,7 +230,7 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True)
-class Previewed:
+class DemoPreviewed:
     """The permit that was given."""
 
     permit_id: str
@@ -238,26 +238,26 @@ class Previewed:
     simulation_hash: str
     risk_tier: str
     worst_cost_usd: str
-    predicted: list[Delta]
+    predicted: list[DemoDelta]
     gas_predicted: int
     fidelity: str
     expires_at: str
 
 
 @dataclass(frozen=True, slots=True)
-class ReadBack:
+class DemoReadBack:
     """The permit's status as it is read back."""
 
     status: str
 
 
 @dataclass(frozen=True, slots=True)
-class Committed:
+class DemoCommitted:
     """What was predicted beside what happened."""
 
     status: str
-    predicted: list[Delta]
-    actual: list[Delta]
+    predicted: list[DemoDelta]
+    actual: list[DemoDelta]
     gas_predicted: int
     gas_actual: int
     fee_wei: int | str
@@ -266,7 +266,7 @@ class Committed:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class DemoChecked:
     """What the receipts say."""
 
     amounts_equal: bool
@@ -276,7 +276,7 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class DemoRefused:
     """How a second commit is refused."""
 
     code: str
@@ -284,7 +284,7 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundEpisode:
+class DemoFoundEpisode:
     """The episode of the swap, and how it was found."""
 
     episode_id: str
@@ -292,7 +292,7 @@ class FoundEpisode:
 
 
 @dataclass(frozen=True, slots=True)
-class Latency:
+class DemoLatency:
     """How long warm previews take, in milliseconds."""
 
     p50_ms: float

@@ -15,29 +15,29 @@ from typing import TYPE_CHECKING, TypeVar
 import httpx
 
 from golem_project.demo.answers import (
-    Checked,
-    Chosen,
-    CommitAnswer,
-    Committed,
-    Episode,
-    Episodes,
-    FoundEpisode,
-    FoundPermit,
-    Latency,
-    Manifest,
-    NewPermit,
-    NodeAnswer,
-    Nothing,
-    Previewed,
-    Problem,
-    Quote,
-    QuoteAnswer,
-    ReadBack,
-    Receipt,
-    Refused,
-    Step,
-    ToolNames,
-    WalletAnswer,
+    DemoChecked,
+    DemoChosen,
+    DemoCommitAnswer,
+    DemoCommitted,
+    DemoEpisode,
+    DemoEpisodes,
+    DemoFoundEpisode,
+    DemoFoundPermit,
+    DemoLatency,
+    DemoManifest,
+    DemoNewPermit,
+    DemoNodeAnswer,
+    DemoNothing,
+    DemoPreviewed,
+    DemoProblem,
+    DemoQuote,
+    DemoQuoteAnswer,
+    DemoReadBack,
+    DemoReceipt,
+    DemoRefused,
+    DemoStep,
+    DemoToolNames,
+    DemoWalletAnswer,
 )
 from tools_app.chain.blocks import parse_log
 from tools_app.core.stored_json import read_stored
@@ -67,8 +67,8 @@ class Journey:
     base_url: str
     token: str = field(repr=False)
     rpc_url: str = field(repr=False)
-    on_step: Callable[[Step], None]
-    steps: list[Step] = field(default_factory=list)
+    on_step: Callable[[DemoStep], None]
+    steps: list[DemoStep] = field(default_factory=list)
     amount: int = 0
     """Base units of USDC that this run swaps; known once the wallet was read."""
 
@@ -101,38 +101,38 @@ class Journey:
         except (StepFailed, httpx.HTTPError, KeyError, IndexError, ValueError) as error:
             problem = f"{error}"
         took = round((time.perf_counter() - started) * 1000, 1)
-        step = Step(name, not problem and facts is not None, took, facts, problem)
+        step = DemoStep(name, not problem and facts is not None, took, facts, problem)
         self.steps.append(step)
         self.on_step(step)
         if facts is None or problem:
             raise StepFailed(problem)
         return facts
 
-    def _read_manifest(self, client: httpx.Client) -> ToolNames:
-        names = [tool.name for tool in _ok(client.get("/api/v1/pi/manifest"), Manifest).tools]
+    def _read_manifest(self, client: httpx.Client) -> DemoToolNames:
+        names = [tool.name for tool in _ok(client.get("/api/v1/pi/manifest"), DemoManifest).tools]
         if len(names) != 8:
             raise StepFailed(f"the manifest lists {len(names)} tools instead of 8")
-        return ToolNames(names)
+        return DemoToolNames(names)
 
-    def _choose_amount(self, client: httpx.Client) -> Chosen:
+    def _choose_amount(self, client: httpx.Client) -> DemoChosen:
         # Its key is an ordinary one: what is not in the core is loaded first, as any agent does.
         loads = {"query": "load_tools", "tools": ["wallet_get_status"]}
-        _ok(client.post("/api/v1/pi/query_state", json=loads), Nothing)
+        _ok(client.post("/api/v1/pi/query_state", json=loads), DemoNothing)
         asked = client.post("/api/v1/pi/query_state", json={"query": "wallet_status"})
-        held = next(each for each in _ok(asked, WalletAnswer).data.balances if each.token.symbol == "USDC")
+        held = next(each for each in _ok(asked, DemoWalletAnswer).data.balances if each.token.symbol == "USDC")
         self.amount = int(held.balance) // SHARE_SWAPPED
         if not self.amount:
             raise StepFailed("the demo golem holds no USDC any more; `make reset` begins anew")
-        return Chosen(holds=held.balance_units, amount_in=str(self.amount))
+        return DemoChosen(holds=held.balance_units, amount_in=str(self.amount))
 
-    def _quote(self, client: httpx.Client) -> Quote:
+    def _quote(self, client: httpx.Client) -> DemoQuote:
         body = {"query": "quote", "token_in": "USDC", "token_out": "WETH", "amount": str(self.amount)}
-        return _ok(client.post("/api/v1/pi/query_state", json=body), QuoteAnswer).data
+        return _ok(client.post("/api/v1/pi/query_state", json=body), DemoQuoteAnswer).data
 
-    def _preview(self, client: httpx.Client) -> Previewed:
-        permit = _ok(client.post("/api/v1/pi/preview_action", json=self._swap_body()), NewPermit)
+    def _preview(self, client: httpx.Client) -> DemoPreviewed:
+        permit = _ok(client.post("/api/v1/pi/preview_action", json=self._swap_body()), DemoNewPermit)
         expected = permit.expected_outcome
-        return Previewed(
+        return DemoPreviewed(
             permit_id=permit.permit_id,
             plan_hash=permit.plan_hash,
             simulation_hash=permit.simulation_hash,
@@ -144,19 +144,19 @@ class Journey:
             expires_at=permit.expires_at,
         )
 
-    def _read_back(self, client: httpx.Client, permit: Previewed) -> ReadBack:
-        found = _ok(client.get(f"/api/v1/pi/permits/{permit.permit_id}"), FoundPermit)
+    def _read_back(self, client: httpx.Client, permit: DemoPreviewed) -> DemoReadBack:
+        found = _ok(client.get(f"/api/v1/pi/permits/{permit.permit_id}"), DemoFoundPermit)
         if found.plan_hash != permit.plan_hash or found.status != "CREATED":
             raise StepFailed("the permit read back is not the one that was given")
-        return ReadBack(found.status)
+        return DemoReadBack(found.status)
 
-    def _commit(self, client: httpx.Client, permit: Previewed) -> Committed:
+    def _commit(self, client: httpx.Client, permit: DemoPreviewed) -> DemoCommitted:
         asked = client.post("/api/v1/pi/commit_action", json={"permit_id": permit.permit_id})
-        answer = _ok(asked, CommitAnswer)
+        answer = _ok(asked, DemoCommitAnswer)
         if answer.permit.status != "COMMITTED":
             raise StepFailed(f"the permit is {answer.permit.status}: {answer.permit.status_reason}")
         actual = answer.result.actual_outcome
-        return Committed(
+        return DemoCommitted(
             status=answer.permit.status,
             predicted=permit.predicted,
             actual=actual.balance_deltas,
@@ -167,7 +167,7 @@ class Journey:
             ground_truth_source=answer.result.ground_truth_source,
         )
 
-    def _check_receipts(self, answer: Committed) -> Checked:
+    def _check_receipts(self, answer: DemoCommitted) -> DemoChecked:
         """Read the receipts from the node itself and compare amounts to the base unit and gas to 5%."""
         receipts = [self._read_receipt(tx_hash) for tx_hash in answer.tx_hashes]
         predicted = {delta.token: int(delta.raw) for delta in answer.predicted}
@@ -185,35 +185,35 @@ class Journey:
         gas = sum(receipt.gas_used for receipt in receipts)
         if abs(gas - answer.gas_predicted) * 100 > GAS_TOLERANCE_PERCENT * gas:
             raise StepFailed(f"predicted gas {answer.gas_predicted} is more than 5% from {gas}")
-        return Checked(
+        return DemoChecked(
             amounts_equal=True, gas_on_chain=gas, gas_predicted=answer.gas_predicted, tx_hashes=answer.tx_hashes
         )
 
-    def _commit_again(self, client: httpx.Client, permit: Previewed) -> Refused:
+    def _commit_again(self, client: httpx.Client, permit: DemoPreviewed) -> DemoRefused:
         response = client.post("/api/v1/pi/commit_action", json={"permit_id": permit.permit_id})
-        problem = read_stored(Problem, response.json())
+        problem = read_stored(DemoProblem, response.json())
         if response.status_code != 409 or problem.code != "PERMIT_ALREADY_COMMITTED":
             raise StepFailed(f"a second commit answered {response.status_code} {problem.code}")
-        return Refused(code=problem.code, recovery=problem.recovery)
+        return DemoRefused(code=problem.code, recovery=problem.recovery)
 
-    def _find_episode(self, client: httpx.Client, permit: Previewed) -> FoundEpisode:
+    def _find_episode(self, client: httpx.Client, permit: DemoPreviewed) -> DemoFoundEpisode:
         deadline = time.monotonic() + _EPISODE_WAIT_SECONDS
         while time.monotonic() < deadline:
             body = {"query": "swap USDC for WETH on Uniswap", "store": "episodes", "limit": 10}
-            found = _ok(client.post("/api/v1/pi/query_grimoire", json=body), Episodes)
+            found = _ok(client.post("/api/v1/pi/query_grimoire", json=body), DemoEpisodes)
             for hit in found.episodes:
                 if permit.permit_id in str(hit):
-                    return FoundEpisode(read_stored(Episode, hit).id, found.mode)
+                    return DemoFoundEpisode(read_stored(DemoEpisode, hit).id, found.mode)
             time.sleep(0.2)
         raise StepFailed(f"no episode of the swap within {_EPISODE_WAIT_SECONDS} s")
 
-    def _measure(self, client: httpx.Client) -> Latency:
+    def _measure(self, client: httpx.Client) -> DemoLatency:
         times, workers = [], []
         for _ in range(WARM_PREVIEWS):
             started = time.perf_counter()
             response = client.post("/api/v1/pi/preview_action", json=self._swap_body())
             times.append((time.perf_counter() - started) * 1000)
-            permit = _ok(response, NewPermit)
+            permit = _ok(response, DemoNewPermit)
             workers.append(permit.timings_ms)
             client.post(
                 "/api/v1/pi/cancel_action", json={"permit_id": permit.permit_id, "reason": "measured only"}
@@ -224,7 +224,7 @@ class Journey:
         }
         p50 = statistics.median(times)
         inside = sum(breakdown.values())
-        return Latency(
+        return DemoLatency(
             p50_ms=round(p50, 1),
             p95_ms=round(sorted(times)[int(len(times) * 0.95) - 1], 1),
             breakdown_ms={**breakdown, "http, queue and rendering": round(p50 - inside, 1)},
@@ -240,15 +240,15 @@ class Journey:
             "slippage_bps": 50,
         }
 
-    def _read_receipt(self, tx_hash: str) -> Receipt:
+    def _read_receipt(self, tx_hash: str) -> DemoReceipt:
         method = "eth_getTransactionReceipt"
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": [tx_hash]}
-        result = read_stored(NodeAnswer, httpx.post(self.rpc_url, json=body, timeout=10).json()).result
+        result = read_stored(DemoNodeAnswer, httpx.post(self.rpc_url, json=body, timeout=10).json()).result
         match result:
             case None:
                 raise StepFailed(f"the node does not know what {method} was asked for")
             case {"from": str(sender), "gasUsed": str(gas), "logs": list(logs)}:
-                return Receipt(sender, int(gas, 16), logs)
+                return DemoReceipt(sender, int(gas, 16), logs)
         raise StepFailed(f"{method} answered no receipt")
 
 
@@ -256,7 +256,7 @@ def _ok(response: httpx.Response, kind: type[T]) -> T:
     """The answer read into its type. Raises StepFailed for a refusal, ValueError for what is none of the type."""
     if response.status_code != 200:
         told = response.json() if "json" in response.headers.get("content-type", "") else {}
-        problem = read_stored(Problem, told)
+        problem = read_stored(DemoProblem, told)
         detail = response.text[:200] if problem.detail is None else problem.detail
         raise StepFailed(f"{response.status_code} {problem.code or ''}: {detail}")
     return read_stored(kind, response.json())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
-from golem_project.demo.answers import Checked, Committed, Delta, Latency, Previewed, Step
+from golem_project.demo.answers import DemoChecked, DemoCommitted, DemoDelta, DemoLatency, DemoPreviewed, DemoStep
 from golem_project.embedded.page_address import find_page_url
 
 CONSOLE = Console(highlight=False)
@@ -28,13 +28,13 @@ _TOLD = (
 )
 
 
-def print_step(step: Step) -> None:
+def print_step(step: DemoStep) -> None:
     """One line as it happens."""
     mark = "[green]ok[/]" if step.ok else "[red]FAILED[/]"
     CONSOLE.print(f"  {mark} {step.name} ({step.ms:.0f} ms)")
 
 
-def print_table(steps: list[Step]) -> None:
+def print_table(steps: list[DemoStep]) -> None:
     """Every step with its time and what it showed."""
     table = Table(title="The main job, step by step", show_lines=False)
     table.add_column("step")
@@ -47,21 +47,21 @@ def print_table(steps: list[Step]) -> None:
     CONSOLE.print(table)
 
 
-def describe(step: Step) -> str:
+def describe(step: DemoStep) -> str:
     """The few facts of a step that a person looks for."""
     if step.problem:
         return step.problem
     lines, tx_hashes = [], []
     match step.facts:
-        case Latency() as latency:
+        case DemoLatency() as latency:
             lines.append(f"p50 {latency.p50_ms} ms, p95 {latency.p95_ms} ms")
             lines += [f"{name}: {ms} ms" for name, ms in latency.breakdown_ms.items()]
-        case Previewed() as previewed:
+        case DemoPreviewed() as previewed:
             lines.append(_line_of("predicted", previewed.predicted))
-        case Committed() as committed:
+        case DemoCommitted() as committed:
             lines += [_line_of("predicted", committed.predicted), _line_of("actual", committed.actual)]
             tx_hashes = committed.tx_hashes
-        case Checked() as checked:
+        case DemoChecked() as checked:
             tx_hashes = checked.tx_hashes
     told = step.to_json()
     lines += [f"{key.replace('_', ' ')}: {told[key]}" for key in _TOLD if key in told]
@@ -69,7 +69,7 @@ def describe(step: Step) -> str:
     return "\n".join(lines)
 
 
-def _line_of(name: str, deltas: list[Delta]) -> str:
+def _line_of(name: str, deltas: list[DemoDelta]) -> str:
     return f"{name}: {', '.join(delta.units for delta in deltas)}"
 
 

@@ -5,19 +5,36 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
-from golem_project.demo.journey import Answer
+from golem_project.demo.answers import DemoChecked, DemoCommitted, DemoDelta, DemoLatency, DemoPreviewed, DemoStep
 from golem_project.embedded.page_address import find_page_url
 
 CONSOLE = Console(highlight=False)
 
 
-def print_step(step: dict[str, object]) -> None:
+_TOLD = (
+    "permit_id",
+    "risk_tier",
+    "worst_cost_usd",
+    "gas_predicted",
+    "gas_actual",
+    "gas_on_chain",
+    "fee_wei",
+    "episode_id",
+    "code",
+    "fidelity",
+    "holds",
+    "amount_in_units",
+    "amount_out_units",
+)
+
+
+def print_step(step: DemoStep) -> None:
     """One line as it happens."""
-    mark = "[green]ok[/]" if step["ok"] else "[red]FAILED[/]"
-    CONSOLE.print(f"  {mark} {step['name']} ({step['ms']:.0f} ms)")
+    mark = "[green]ok[/]" if step.ok else "[red]FAILED[/]"
+    CONSOLE.print(f"  {mark} {step.name} ({step.ms:.0f} ms)")
 
 
-def print_table(steps: list[Answer]) -> None:
+def print_table(steps: list[DemoStep]) -> None:
     """Every step with its time and what it showed."""
     table = Table(title="The main job, step by step", show_lines=False)
     table.add_column("step")
@@ -25,41 +42,35 @@ def print_table(steps: list[Answer]) -> None:
     table.add_column("ms", justify="right")
     table.add_column("what happened")
     for step in steps:
-        result = "[green]ok[/]" if step["ok"] else "[red]failed[/]"
-        table.add_row(step["name"], result, f"{step['ms']:.1f}", describe(step))
+        result = "[green]ok[/]" if step.ok else "[red]failed[/]"
+        table.add_row(step.name, result, f"{step.ms:.1f}", describe(step))
     CONSOLE.print(table)
 
 
-def describe(step: Answer) -> str:
+def describe(step: DemoStep) -> str:
     """The few facts of a step that a person looks for."""
-    if "problem" in step:
-        return str(step["problem"])
-    lines = []
-    if "breakdown_ms" in step:
-        lines.append(f"p50 {step['p50_ms']} ms, p95 {step['p95_ms']} ms")
-        lines += [f"{name}: {ms} ms" for name, ms in step["breakdown_ms"].items()]
-    for key in ("predicted", "actual"):
-        if key in step:
-            lines.append(f"{key}: {', '.join(delta['units'] for delta in step[key])}")
-    for key in (
-        "permit_id",
-        "risk_tier",
-        "worst_cost_usd",
-        "gas_predicted",
-        "gas_actual",
-        "gas_on_chain",
-        "fee_wei",
-        "episode_id",
-        "code",
-        "fidelity",
-        "holds",
-        "amount_in_units",
-        "amount_out_units",
-    ):
-        if key in step:
-            lines.append(f"{key.replace('_', ' ')}: {step[key]}")
-    lines += [f"transaction {tx_hash}" for tx_hash in step.get("tx_hashes", [])]
+    if step.problem:
+        return step.problem
+    lines, tx_hashes = [], []
+    match step.facts:
+        case DemoLatency() as latency:
+            lines.append(f"p50 {latency.p50_ms} ms, p95 {latency.p95_ms} ms")
+            lines += [f"{name}: {ms} ms" for name, ms in latency.breakdown_ms.items()]
+        case DemoPreviewed() as previewed:
+            lines.append(_line_of("predicted", previewed.predicted))
+        case DemoCommitted() as committed:
+            lines += [_line_of("predicted", committed.predicted), _line_of("actual", committed.actual)]
+            tx_hashes = committed.tx_hashes
+        case DemoChecked() as checked:
+            tx_hashes = checked.tx_hashes
+    told = step.to_json()
+    lines += [f"{key.replace('_', ' ')}: {told[key]}" for key in _TOLD if key in told]
+    lines += [f"transaction {tx_hash}" for tx_hash in tx_hashes]
     return "\n".join(lines)
+
+
+def _line_of(name: str, deltas: list[DemoDelta]) -> str:
+    return f"{name}: {', '.join(delta.units for delta in deltas)}"
 
 
 def print_access(*, base_url: str, login: str, password: str, token: str) -> None:

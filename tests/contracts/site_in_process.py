@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from golem_project.embedded.world.accounts import derive_account
 from golem_project.embedded.world.fetched_packages import Fetched
 from golem_project.embedded.world.protocol_deployer import CALL_GAS, WEI_EACH, Site
 from golem_project.embedded.world.rpc import JsonRpc, call_data, encode_arguments, tuple_members
+from golem_project.embedded.world.world_table import (
+    NativeCoin,
+    PoolCodeHashes,
+    WorldContracts,
+    WorldTable,
+    WorldToken,
+)
 from tests.proof.caged.engines import InProcessEngine
 from tests.proof.caged.safe import CagedSafe, Coin, deploy
 from tools_app.chain.abi import decode_values
@@ -16,6 +23,7 @@ from tools_app.chain.abi import decode_values
 if TYPE_CHECKING:
     from eth_account.signers.local import LocalAccount
 
+_NOT_HERE = "not in this world"
 _MORE_COINS = (("DAI", 18), ("USDT", 6))
 
 
@@ -87,14 +95,17 @@ def open_site(caged: CagedSafe, key: str, **contracts: str) -> SiteInProcess:
     """A place to build one protocol with the tokens and feeds of a caged Safe's test, beside `contracts`."""
     assert isinstance(caged.engine, InProcessEngine)
     tokens = [
-        {"symbol": coin.symbol, "address": coin.address, "feed": coin.feed, "decimals": coin.decimals}
+        WorldToken(coin.symbol, coin.symbol, coin.address, coin.decimals, simulated=True, feed=coin.feed, traits=())
         for coin in caged.coins.values()
     ]
+    known = WorldContracts(**{field.name: contracts.pop(field.name, _NOT_HERE) for field in fields(WorldContracts)})
+    assert not contracts, f"the world has no {', '.join(contracts)}"
+    hashes = PoolCodeHashes(_NOT_HERE, _NOT_HERE)
     return SiteInProcess(
         key,
         _Balances(caged.engine),
         Fetched({}, {}),
-        {"contracts": contracts, "tokens": tokens},
+        WorldTable(31337, known, tuple(tokens), NativeCoin("ETH", 18, _NOT_HERE), (), hashes),
         lambda _: None,
         engine=caged.engine,
         minter=caged.deployer,

@@ -39,7 +39,7 @@ def prove_demo(progress: Progress) -> None:
             rpc_url = settings.GOLEM_RPC_URLS[CHAIN_ID][0]
             journey = Journey(base_url=product.url, token=token, rpc_url=rpc_url, on_step=lambda step: None)
             journey.play(measures=True)
-            wrong = [f"{step['name']}: {step['problem']}" for step in journey.steps if not step["ok"]]
+            wrong = [f"{step.name}: {step.problem}" for step in journey.steps if not step.ok]
             progress.findings += [f"run {number + 1}: {line}; logs in {logs}" for line in wrong]
-            committed = next((step["ms"] for step in journey.steps if step["name"] == _COMMIT), None)
+            committed = next((step.ms for step in journey.steps if step.name == _COMMIT), None)
             progress.notes.append(f"run {number + 1}: {len(journey.steps)} steps, commit {committed} ms")

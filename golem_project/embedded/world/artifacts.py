@@ -9,6 +9,7 @@ from typing import Any
 
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.npm import Say, fetch_packages, say_to_stderr
+from golem_project.embedded.world.artifact import Artifact, read_artifact
 from golem_project.embedded.world.saved_world import world_packages
 
 MULTICALL3_CONSTANT = re.compile(r"multicall3Bytecode = '(0x[0-9a-f]+)'")
@@ -27,22 +28,15 @@ class Artifacts:
 
     def creation_code(self, package: str, file: str) -> bytes:
         """Bytecode of one artefact, of Truffle's or Hardhat's shape, fully linked."""
-        return bytes.fromhex(_code_of(self._read(package, file)))
+        return bytes.fromhex(self._find(package, file).code)
 
     def linked_code(self, package: str, file: str, libraries: dict[str, str]) -> bytes:
         """Bytecode of a Hardhat artefact with library addresses filled in."""
-        artifact = self._read(package, file)
-        code = bytearray.fromhex(_code_of(artifact).replace("_", "0").replace("$", "0"))
-        for source in artifact["linkReferences"].values():
-            for name, places in source.items():
-                for place in places:
-                    start = place["start"]
-                    code[start : start + place["length"]] = bytes.fromhex(libraries[name][2:])
-        return bytes(code)
+        return bytes.fromhex(self._find(package, file).link(libraries.__getitem__))
 
     def permit2_runtime(self) -> str:
         """Runtime code of Permit2 with an unset chain id: it computes its domain anew on every call."""
-        return str(self._read("permit2", "dist/src/permit2.json")["bytecode"])
+        return "0x" + self._find("permit2", "dist/src/permit2.json").code
 
     def multicall3_creation_code(self) -> str:
         """Creation code of Multicall3, 0x-prefixed."""
@@ -52,14 +46,12 @@ class Artifacts:
             raise EmbeddedError("No Multicall3 in the fetched viem. Fix: correct `multicall3` in packages.json.")
         return match[1]
 
-    def _read(self, package: str, file: str) -> dict[str, Any]:
+    def _find(self, package: str, file: str) -> Artifact:
+        return read_artifact(self._read(package, file))
+
+    def _read(self, package: str, file: str) -> dict[str, Any]:  # Any: JSON of whatever shape the package has
         artifact: dict[str, object] = json.loads((self._folders[package] / file).read_text())
         return artifact
-
-
-def _code_of(artifact: dict[str, Any]) -> str:
-    code = artifact.get("bytecode") or artifact["evm"]["bytecode"]["object"]
-    return str(code).removeprefix("0x")
 
 
 def fetch_artifacts(*, say: Say = say_to_stderr) -> Artifacts:

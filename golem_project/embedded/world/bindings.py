@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from eth_utils.crypto import keccak
 
@@ -27,6 +27,27 @@ from __future__ import annotations
 
 from typing import Final
 '''
+
+
+@dataclass(frozen=True, slots=True)
+class AbiArgument:
+    """What a function, an event or an error takes, or a function gives; `components` are a struct's members."""
+
+    kind: str
+    name: str
+    is_indexed: bool
+    components: tuple[AbiArgument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AbiEntry:
+    """One entry of an ABI; a constructor has no name, and functions alone have outputs and a mutability."""
+
+    kind: str
+    name: str
+    inputs: tuple[AbiArgument, ...]
+    outputs: tuple[AbiArgument, ...] = ()
+    mutability: str = ""
 
 
 def write_bindings() -> None:
@@ -63,30 +84,74 @@ def render_bindings(contract: Contract) -> str:
             sections.append(f"\n{row}")
             continue
         rows = []
-        for entry in sorted(entries, key=lambda item: str(item["name"])):
+        for entry in sorted(entries, key=lambda item: item.name):
             text = describe_entry(entry)
-            row = f'    "{entry["name"]}": {json.dumps(text)},\n'
+            row = f'    "{entry.name}": {json.dumps(text)},\n'
             if len(row) > LINE_LENGTH + 1:
-                row = f'    "{entry["name"]}": (\n{"".join(_lines_of("    ", text))}    ),\n'
+                row = f'    "{entry.name}": (\n{"".join(_lines_of("    ", text))}    ),\n'
             rows.append(row)
         sections.append(f"\n{title}: Final[dict[str, str]] = {{\n{''.join(rows)}}}\n")
     sections.append(render_published([contract, *parts]))
     return "".join(sections)
 
 
-def merge_entries(contract: Contract, parts: Sequence[Contract], kind: str) -> list[dict[str, object]]:
+def merge_entries(contract: Contract, parts: Sequence[Contract], kind: str) -> list[AbiEntry]:
     """A contract's entries of one kind; events and errors also of its parts, whose words for arguments it takes."""
-    found = {entry.get("name", kind): entry for entry in contract.abi if entry["type"] == kind}
+    found = {entry.name or kind: entry for entry in list_entries(contract) if entry.kind == kind}
     for part in parts:
-        for entry in part.abi:
-            if entry["type"] != kind or kind == "constructor":
+        for entry in list_entries(part):
+            if entry.kind != kind or kind == "constructor":
                 continue
-            name = entry["name"]
-            if name in found:
-                found[name] = {**found[name], "inputs": entry["inputs"]}
+            if entry.name in found:
+                found[entry.name] = replace(found[entry.name], inputs=entry.inputs)
             elif kind != "function":
-                found[name] = entry
+                found[entry.name] = entry
     return list(found.values())
+
+
+def list_entries(contract: Contract) -> list[AbiEntry]:
+    """The entries of its ABI. Raises EmbeddedError for one that is none."""
+    return [_read_entry(told) for told in contract.abi]
+
+
+def _read_entry(told: Mapping[str, object]) -> AbiEntry:
+    match told:
+        case {"type": "function", "name": str(name), "inputs": list(inputs), "outputs": list(outputs), **others}:
+            match others:
+                case {"stateMutability": str(mutability)}:
+                    return AbiEntry("function", name, _read_arguments(inputs), _read_arguments(outputs), mutability)
+        case {"type": str(kind), "name": str(name), "inputs": list(inputs)}:
+            return AbiEntry(kind, name, _read_arguments(inputs))
+        case {"type": "constructor", "inputs": list(inputs)}:
+            return AbiEntry("constructor", "", _read_arguments(inputs))
+        case {"type": ("fallback" | "receive") as kind}:
+            return AbiEntry(kind, "", ())
+    raise EmbeddedError(f"{told!r} is no entry of an ABI. Fix: python -m golem_project.embedded.world compile")
+
+
+def _read_arguments(told: Sequence[object]) -> tuple[AbiArgument, ...]:
+    return tuple(_read_argument(each) for each in told)
+
+
+def _read_argument(told: object) -> AbiArgument:
+    match told:
+        case {"type": str(kind), "name": str(name), **others}:
+            return AbiArgument(kind, name, _is_indexed(others), _read_components(others))
+    raise EmbeddedError(f"{told!r} is no argument of an ABI. Fix: python -m golem_project.embedded.world compile")
+
+
+def _is_indexed(told: object) -> bool:
+    match told:
+        case {"indexed": bool(is_indexed)}:
+            return is_indexed
+    return False
+
+
+def _read_components(told: object) -> tuple[AbiArgument, ...]:
+    match told:
+        case {"components": list(members)}:
+            return _read_arguments(members)
+    return ()
 
 
 def render_published(contracts: Sequence[Contract]) -> str:
@@ -100,26 +165,26 @@ def render_published(contracts: Sequence[Contract]) -> str:
     return f"\nPUBLISHED: Final[{kind}] = {{\n{''.join(rows)}}}\n"
 
 
-def describe_entry(entry: dict[str, Any]) -> str:
+def describe_entry(entry: AbiEntry) -> str:
     """One line of text as `tools_app.chain.signatures` parses it."""
-    inputs = ", ".join(_describe_param(param) for param in entry["inputs"])
-    if entry["type"] == "constructor":
+    inputs = ", ".join(_describe_param(param) for param in entry.inputs)
+    if entry.kind == "constructor":
         return f"constructor({inputs})"
-    text = f"{entry['type']} {entry['name']}({inputs})"
-    if entry["type"] == "function":
-        if entry["stateMutability"] in ("view", "pure"):
-            text += f" {entry['stateMutability']}"
-        if entry["outputs"]:
-            text += f" returns ({', '.join(_describe_param(param) for param in entry['outputs'])})"
+    text = f"{entry.kind} {entry.name}({inputs})"
+    if entry.kind == "function":
+        if entry.mutability in ("view", "pure"):
+            text += f" {entry.mutability}"
+        if entry.outputs:
+            text += f" returns ({', '.join(_describe_param(param) for param in entry.outputs)})"
     return text
 
 
-def _describe_param(param: dict[str, Any]) -> str:
-    kind = param["type"]
+def _describe_param(param: AbiArgument) -> str:
+    kind = param.kind
     if kind.startswith("tuple"):
-        members = ", ".join(_describe_param(member) for member in param["components"])
+        members = ", ".join(_describe_param(member) for member in param.components)
         kind = f"({members}){kind.removeprefix('tuple')}"
-    words = [kind, "indexed" if param.get("indexed") else "", param["name"]]
+    words = [kind, "indexed" if param.is_indexed else "", param.name]
     return " ".join(word for word in words if word)
 
 

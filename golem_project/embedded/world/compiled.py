@@ -9,12 +9,12 @@ import hashlib
 import json
 import subprocess
 from collections.abc import Mapping
-from typing import Any
 
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.npm import CACHE_DIR, Package, Say, fetch_packages, find_node, say_to_stderr
+from golem_project.embedded.world.artifact import Artifact, read_artifact
 from golem_project.embedded.world.saved_world import replace_file
-from golem_project.embedded.world.solidity import COMPILE_SCRIPT
+from golem_project.embedded.world.solidity import COMPILE_SCRIPT, read_answer
 
 COMPILED_DIR = CACHE_DIR.parent / "compiled"
 COMPILE_TIMEOUT_SECONDS = 300
@@ -23,8 +23,8 @@ OUTPUTS = ["evm.bytecode.object", "evm.bytecode.linkReferences"]
 
 def compile_sources(
     compiler: Package, sources: Mapping[str, str], settings: Mapping[str, object], *, say: Say = say_to_stderr
-) -> dict[str, dict[str, Any]]:
-    """Contract name -> `bytecode` (hex) and `linkReferences`, as artefacts of packages hold them.
+) -> dict[str, Artifact]:
+    """The contracts of the sources by name.
 
     `sources` is file name -> text, whatever is imported included. Raises EmbeddedError.
     """
@@ -40,12 +40,11 @@ def compile_sources(
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
         replace_file(kept, json.dumps(run_compiler(compiler, request, say=say)).encode())
-    found: dict[str, dict[str, object]] = json.loads(kept.read_text())
-    return found
+    return {name: read_artifact(each) for name, each in json.loads(kept.read_text()).items()}
 
 
 def run_compiler(compiler: Package, request: str, *, say: Say) -> dict[str, dict[str, object]]:
-    """What the compiler answers to one request in its standard JSON. Raises EmbeddedError."""
+    """`bytecode` (hex) and `linkReferences` by contract, as artefacts of packages hold them. Raises EmbeddedError."""
     folder = fetch_packages([compiler], say=say)[compiler.name]
     say(f"compiling with {compiler.spec}; this happens once")
     try:
@@ -59,15 +58,11 @@ def run_compiler(compiler: Package, request: str, *, say: Say) -> dict[str, dict
         )
     except subprocess.SubprocessError as error:
         raise EmbeddedError(f"{compiler.spec} did not run ({error}). Fix: use Node 16 or newer.") from error
-    answer = json.loads(done.stdout)
-    errors = [error["formattedMessage"] for error in answer.get("errors", []) if error["severity"] == "error"]
-    if errors:
-        raise EmbeddedError(f"The fetched sources do not compile: {errors[0].strip()}")
+    answer = read_answer(done.stdout)
+    if answer.errors:
+        raise EmbeddedError(f"The fetched sources do not compile: {answer.errors[0].strip()}")
     return {
-        name: {
-            "bytecode": contract["evm"]["bytecode"]["object"],
-            "linkReferences": contract["evm"]["bytecode"]["linkReferences"],
-        }
-        for contracts in answer["contracts"].values()
+        name: {"bytecode": contract.code, "linkReferences": contract.link_references}
+        for contracts in answer.contracts.values()
         for name, contract in contracts.items()
     }

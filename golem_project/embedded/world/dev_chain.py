@@ -6,7 +6,6 @@ when the session that its starter runs in ends (a Celery worker and its children
 
 from __future__ import annotations
 
-import json
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +13,6 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 from golem_project.embedded.errors import EmbeddedError
@@ -35,6 +33,7 @@ from golem_project.embedded.world.fund import DEPLOYMENTS_FILE, find_owner, mint
 from golem_project.embedded.world.node import CHAIN_ID
 from golem_project.embedded.world.rpc import JsonRpc, checksum
 from golem_project.embedded.world.saved_world import bare_state_file, ensure_saved, state_file
+from golem_project.embedded.world.world_table import PoolEntry, read_world_table
 
 FUNDED_WEI = 10_000 * 10**18
 MOST_FUNDED_ACCOUNTS = 20
@@ -196,11 +195,11 @@ class DevChains:
             owner = find_owner(node, token_addresses())
             snapshot = node.call("evm_snapshot")
             try:
-                pool = open_pool(node, owner, deployments()["contracts"], wish, plan)
+                pool = open_pool(node, owner, read_world_table(DEPLOYMENTS_FILE).contracts, wish, plan)
             except EmbeddedError:
                 node.call("evm_revert", snapshot)
                 raise
-        self._remember(record, (*(DevPool(**entry) for entry in record.pools), pool))
+        self._remember(record, (*record.pools, pool))
         return pool
 
     def reap(self) -> int:
@@ -215,7 +214,7 @@ class DevChains:
         return len(records)
 
     def _remember(self, record: DevRecord, pools: Sequence[DevPool]) -> None:
-        self._registry.write(replace(record, pools=tuple(asdict(pool) for pool in pools)))
+        self._registry.write(replace(record, pools=tuple(pools)))
 
 
 @contextmanager
@@ -231,20 +230,20 @@ def connect(record: DevRecord) -> Iterator[JsonRpc]:
 def describe(record: DevRecord) -> DevChainState:
     """What runs and what is on it."""
     with connect(record) as node:
-        block = node.call("eth_getBlockByNumber", "latest", False)
+        block = node.read_block()
     missing = [f"_{version}_" for version in VERSIONS if version not in record.versions]
-    contracts = deployments()["contracts"]
+    contracts: dict[str, str] = asdict(read_world_table(DEPLOYMENTS_FILE).contracts)
     return DevChainState(
         chain_ref=record.chain_ref,
         chain_id=CHAIN_ID,
-        block_number=int(block["number"], 16),
-        block_timestamp=int(block["timestamp"], 16),
+        block_number=block.number,
+        block_timestamp=block.timestamp,
         started_at=record.started_at_ns // 10**9,
         expires_at=record.expires_at,
         funded_addresses=record.funded_addresses,
         contracts={key: where for key, where in contracts.items() if not any(part in key for part in missing)},
         tokens=token_addresses(),
-        pools=tuple(DevPool(**entry) for entry in record.pools),
+        pools=record.pools,
     )
 
 
@@ -261,53 +260,47 @@ def seed_pools(node: JsonRpc, versions: Sequence[str]) -> tuple[DevPool, ...]:
         usd = sum(band.usd for band in pool.bands)
         wish = DevPoolWish(pool.version, first.address, second.address, pool.fee_tier, "as the feeds say", usd)
         plan = plan_pool(wish, first, second, price)
-        pools.append(open_pool(node, owner, deployments()["contracts"], wish, plan))
+        pools.append(open_pool(node, owner, read_world_table(DEPLOYMENTS_FILE).contracts, wish, plan))
     return tuple(pools)
 
 
 def world_pools(node: JsonRpc) -> tuple[DevPool, ...]:
     """The pools that the world comes with, as they are now."""
-    return tuple(read_pool(node, entry) for entry in deployments()["pools"])
+    return tuple(read_pool(node, entry) for entry in read_world_table(DEPLOYMENTS_FILE).pools)
 
 
-def read_pool(node: JsonRpc, entry: Mapping[str, Any]) -> DevPool:
+def read_pool(node: JsonRpc, entry: PoolEntry) -> DevPool:
     """One pool of the committed table."""
-    address = entry["address"]
+    address = entry.address
     sqrt_price, pool_tick = None, None
-    if entry["version"] == "v2":
+    if entry.version == "v2":
         liquidity = node.read(address, "totalSupply()", returns="(uint256)")[0]
     else:
         sqrt_price, pool_tick = node.read(address, "slot0()", returns=SLOT0)[:2]
         liquidity = node.read(address, "liquidity()", returns="(uint128)")[0]
     return DevPool(
         pool_address=address,
-        version=entry["version"],
-        token0=entry["token0"],
-        token1=entry["token1"],
-        fee_tier=entry["fee_tier"],
+        version=entry.version,
+        token0=entry.token0,
+        token1=entry.token1,
+        fee_tier=entry.fee_tier,
         initial_tick=pool_tick,
         initial_sqrt_price_x96=sqrt_price,
         liquidity=liquidity,
     )
 
 
-def deployments() -> dict[str, Any]:
-    """The committed table."""
-    table: dict[str, object] = json.loads(DEPLOYMENTS_FILE.read_text())
-    return table
-
-
 def dev_tokens() -> dict[str, DevToken]:
     """Symbol -> token of the world."""
     return {
-        entry["symbol"]: DevToken(
-            symbol=entry["symbol"],
-            address=entry["address"],
-            decimals=entry["decimals"],
-            price=TOKENS_BY_SYMBOL[entry["symbol"]].price,
-            traits=tuple(entry["traits"]),
+        entry.symbol: DevToken(
+            symbol=entry.symbol,
+            address=entry.address,
+            decimals=entry.decimals,
+            price=TOKENS_BY_SYMBOL[entry.symbol].price,
+            traits=entry.traits,
         )
-        for entry in deployments()["tokens"]
+        for entry in read_world_table(DEPLOYMENTS_FILE).tokens
     }
 
 

@@ -12,6 +12,7 @@ from golem_project.embedded.world.figures import FEED_DECIMALS, TICK_SPACING
 from golem_project.embedded.world.fund import send
 from golem_project.embedded.world.pools import MINT, NO_DEADLINE, gross_up
 from golem_project.embedded.world.rpc import JsonRpc, call_data, checksum
+from golem_project.embedded.world.world_table import WorldContracts
 
 LEAST_SQRT_PRICE = 4_295_128_739
 MOST_SQRT_PRICE = 1_461_446_703_485_210_103_287_273_052_203_988_822_378_723_970_342
@@ -112,16 +113,16 @@ def plan_pool(wish: DevPoolWish, first: DevToken, second: DevToken, units_price:
     return Plan((second, first), (amount1, amount0), 1 / price, turned)
 
 
-def open_pool(node: JsonRpc, owner: str, contracts: dict[str, str], wish: DevPoolWish, plan: Plan) -> DevPool:
+def open_pool(node: JsonRpc, owner: str, contracts: WorldContracts, wish: DevPoolWish, plan: Plan) -> DevPool:
     """Create and fill it. `owner` mints the tokens and keeps the position. Raises DevChainRefused, EmbeddedError."""
     if wish.version not in {"v2", "v3"}:
         raise DevChainRefused(f"version {wish.version!r} is not deployed here. Fix: v2 or v3.")
-    spender = contracts["uniswap_v2_router" if wish.version == "v2" else "uniswap_v3_position_manager"]
+    spender = contracts.uniswap_v2_router if wish.version == "v2" else contracts.uniswap_v3_position_manager
     check_new(node, contracts, wish, plan)
     ticks = None if wish.version == "v2" else pool_range(wish, plan)
     sqrt_price = 0 if wish.version == "v2" else sqrt_price_of(plan.price)
     for token, amount in zip(plan.tokens, plan.amounts, strict=True):
-        provide(node, owner, token, gross_up(token.symbol, amount), contracts["weth9"])
+        provide(node, owner, token, gross_up(token.symbol, amount), contracts.weth9)
         if node.read(token.address, "allowance(address,address)", owner, spender, returns="(uint256)")[0]:
             send(node, owner, token.address, call_data("approve(address,uint256)", spender, 0))
         send(node, owner, token.address, call_data("approve(address,uint256)", spender, gross_up(token.symbol, amount)))
@@ -130,13 +131,13 @@ def open_pool(node: JsonRpc, owner: str, contracts: dict[str, str], wish: DevPoo
     return open_v3(node, owner, contracts, wish.fee_tier, plan, sqrt_price, ticks)
 
 
-def check_new(node: JsonRpc, contracts: dict[str, str], wish: DevPoolWish, plan: Plan) -> None:
+def check_new(node: JsonRpc, contracts: WorldContracts, wish: DevPoolWish, plan: Plan) -> None:
     """Raises DevChainRefused for a fee that does not exist, a pool that does, or a token V3 cannot hold."""
     addresses = (plan.tokens[0].address, plan.tokens[1].address)
     if wish.version == "v2":
         if wish.fee_tier != V2_FEE_TIER:
             raise DevChainRefused(f"A v2 pool's fee is {V2_FEE_TIER} (0.3%). Fix: leave fee_tier out.")
-        found = node.read(contracts["uniswap_v2_factory"], "getPair(address,address)", *addresses, returns="(address)")
+        found = node.read(contracts.uniswap_v2_factory, "getPair(address,address)", *addresses, returns="(address)")
         other = "another pair"
     else:
         if wish.fee_tier not in TICK_SPACING:
@@ -144,7 +145,7 @@ def check_new(node: JsonRpc, contracts: dict[str, str], wish: DevPoolWish, plan:
         if any("fee_on_transfer" in token.traits for token in plan.tokens):
             raise DevChainRefused("A v3 pool cannot hold a fee-on-transfer token. Fix: version v2.")
         signature = "getPool(address,address,uint24)"
-        found = node.read(contracts["uniswap_v3_factory"], signature, *addresses, wish.fee_tier, returns="(address)")
+        found = node.read(contracts.uniswap_v3_factory, signature, *addresses, wish.fee_tier, returns="(address)")
         other = f"another fee_tier ({', '.join(map(str, TICK_SPACING))})"
     if found[0] != NO_ADDRESS:
         raise DevChainRefused(f"This pool exists: {checksum(found[0])}. Fix: choose {other}, or use it.")
@@ -181,14 +182,14 @@ def provide(node: JsonRpc, owner: str, token: DevToken, amount: int, weth: str) 
         send(node, owner, token.address, call_data("mint(address,uint256)", owner, amount))
 
 
-def open_v2(node: JsonRpc, owner: str, contracts: dict[str, str], plan: Plan) -> DevPool:
+def open_v2(node: JsonRpc, owner: str, contracts: WorldContracts, plan: Plan) -> DevPool:
     """A pair, filled over the whole range."""
     tokens = (plan.tokens[0].address, plan.tokens[1].address)
     amounts = [gross_up(token.symbol, amount) for token, amount in zip(plan.tokens, plan.amounts, strict=True)]
     signature = "addLiquidity(address,address,uint256,uint256,uint256,uint256,address,uint256)"
     data = call_data(signature, *tokens, *amounts, 0, 0, owner, NO_DEADLINE)
-    send(node, owner, contracts["uniswap_v2_router"], data, gas=POOL_GAS_LIMIT)
-    found = node.read(contracts["uniswap_v2_factory"], "getPair(address,address)", *tokens, returns="(address)")
+    send(node, owner, contracts.uniswap_v2_router, data, gas=POOL_GAS_LIMIT)
+    found = node.read(contracts.uniswap_v2_factory, "getPair(address,address)", *tokens, returns="(address)")
     address = checksum(found[0])
     liquidity = node.read(address, "totalSupply()", returns="(uint256)")[0]
     return DevPool(address, "v2", *tokens, V2_FEE_TIER, None, None, liquidity)
@@ -197,7 +198,7 @@ def open_v2(node: JsonRpc, owner: str, contracts: dict[str, str], plan: Plan) ->
 def open_v3(
     node: JsonRpc,
     owner: str,
-    contracts: dict[str, str],
+    contracts: WorldContracts,
     fee_tier: int,
     plan: Plan,
     sqrt_price: int,
@@ -205,16 +206,18 @@ def open_v3(
 ) -> DevPool:
     """A pool with one position."""
     tokens = (plan.tokens[0].address, plan.tokens[1].address)
-    manager = contracts["uniswap_v3_position_manager"]
+    manager = contracts.uniswap_v3_position_manager
     signature = "createAndInitializePoolIfNecessary(address,address,uint24,uint160)"
     send(node, owner, manager, call_data(signature, *tokens, fee_tier, sqrt_price), gas=POOL_GAS_LIMIT)
     parameters = (*tokens, fee_tier, *ticks, *plan.amounts, 0, 0, owner, NO_DEADLINE)
     minted = send(node, owner, manager, call_data(MINT, parameters), gas=POOL_GAS_LIMIT)
-    receipt = node.call("eth_getTransactionReceipt", minted)
-    increased = next(log for log in receipt["logs"] if log["topics"][0] == INCREASE_LIQUIDITY)
+    receipt = node.find_receipt(minted)
+    if receipt is None:
+        raise EmbeddedError(f"The local chain does not know {minted}. Fix: try again.")
+    increased = next(log for log in receipt.logs if log.topics[0] == INCREASE_LIQUIDITY)
     signature = "getPool(address,address,uint24)"
-    found = node.read(contracts["uniswap_v3_factory"], signature, *tokens, fee_tier, returns="(address)")
+    found = node.read(contracts.uniswap_v3_factory, signature, *tokens, fee_tier, returns="(address)")
     address = checksum(found[0])
     pool_tick = node.read(address, "slot0()", returns=SLOT0)[1]
-    liquidity = int(increased["data"][2:66], 16)
+    liquidity = int(increased.data[2:66], 16)
     return DevPool(address, "v3", *tokens, fee_tier, pool_tick, sqrt_price, liquidity)

@@ -32,6 +32,7 @@ from golem_project.embedded.process import (
     read_record,
     write_record,
 )
+from golem_project.embedded.world.dev_pool import DevPool
 from golem_project.embedded.world.node import CHAIN_ID, ask_chain_id, node_argv, node_environment
 from golem_project.embedded.world.saved_world import find_anvil
 
@@ -69,7 +70,7 @@ class DevRecord:
     expires_at: int
     versions: tuple[str, ...]
     funded_addresses: tuple[str, ...]
-    pools: tuple[dict[str, Any], ...]
+    pools: tuple[DevPool, ...]
 
 
 class DevRegistry:
@@ -200,8 +201,12 @@ class DevRegistry:
             check=False,
         )
         try:
-            identity = identify(json.loads(result.stdout)["node"])
-        except (ValueError, KeyError, TypeError):
+            match json.loads(result.stdout):
+                case {"node": int(pid)}:
+                    identity = identify(pid)
+                case _:
+                    identity = None
+        except ValueError:
             identity = None
         if identity is None:
             raise EmbeddedError("The test chain did not start. Fix: try again.")
@@ -210,14 +215,30 @@ class DevRegistry:
 
 def parse(record: dict[str, object]) -> DevRecord | None:
     """What `DevRegistry.write` wrote, None when it is damaged."""
-    fields: dict[str, Any] = dict(record)
-    node = identity_from(fields.get("node") or {})
+    match record:
+        case {
+            "node": dict(told),
+            "versions": list(versions),
+            "funded_addresses": list(addresses),
+            "pools": list(pools),
+            **others,
+        }:
+            pass
+        case _:
+            return None
+    node = identity_from(told)
     if node is None:
         return None
+    known: dict[str, Any] = others  # Any: the fields that are plain values
     try:
-        tuples = {name: tuple(fields[name]) for name in ("versions", "funded_addresses", "pools")}
-        return DevRecord(**{**fields, "node": node, **tuples})
-    except (KeyError, TypeError):
+        return DevRecord(
+            **known,
+            node=node,
+            versions=tuple(versions),
+            funded_addresses=tuple(addresses),
+            pools=tuple(DevPool(**pool) for pool in pools),
+        )
+    except TypeError:
         return None
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.npm import Package
+from golem_project.embedded.world.artifact import Artifact, read_artifact
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,11 @@ class Fetched:
     packages: Mapping[str, Package]
     folders: Mapping[str, Path]
 
-    def artifact(self, package: str, file: str) -> dict[str, Any]:
+    def contract(self, package: str, file: str) -> Artifact:
+        """The contract of an artefact. Raises EmbeddedError for a file that is none."""
+        return read_artifact(self.artifact(package, file))
+
+    def artifact(self, package: str, file: str) -> dict[str, Any]:  # Any: JSON of whatever shape the package has
         """A JSON file of a package."""
         found: dict[str, object] = json.loads((self.folders[package] / file).read_text())
         return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping
 
@@ -10,6 +9,7 @@ from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.paths import CHECKOUT
 from golem_project.embedded.world.node import CHAIN_ID, SECOND_CHAIN_ID
 from golem_project.embedded.world.rpc import JsonRpc, RpcError, call_data
+from golem_project.embedded.world.world_table import read_world_table
 
 DEPLOYMENTS_FILE = CHECKOUT / "tools_app" / "chain" / "deployments" / f"{CHAIN_ID}.json"
 GAS_LIMIT = 300_000
@@ -63,8 +63,7 @@ def provide_coins(node: JsonRpc, owner: str, wei: int) -> None:
 
 def token_addresses() -> dict[str, str]:
     """Symbol -> address, from the committed table."""
-    tokens = json.loads(DEPLOYMENTS_FILE.read_text())["tokens"]
-    return {token["symbol"]: token["address"] for token in tokens}
+    return {token.symbol: token.address for token in read_world_table(DEPLOYMENTS_FILE).tokens}
 
 
 def find_owner(node: JsonRpc, addresses: Mapping[str, str]) -> str:
@@ -86,9 +85,9 @@ def send(node: JsonRpc, sender: str, to: str, data: str = "0x", *, value: int = 
     deadline = time.monotonic() + MINING_TIMEOUT_SECONDS
     transaction_hash = submit(node, transaction, deadline)
     while time.monotonic() < deadline:
-        receipt = node.call("eth_getTransactionReceipt", transaction_hash)
+        receipt = node.find_receipt(transaction_hash)
         if receipt is not None:
-            if int(receipt["status"], 16) != 1:
+            if not receipt.is_ok:
                 raise EmbeddedError(f"The transaction {transaction_hash} of {sender} reverted.")
             return transaction_hash
         time.sleep(0.002)

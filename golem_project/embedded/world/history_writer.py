@@ -46,19 +46,18 @@ class Ledger:
         """Sign and mine one transaction; returns the address of the contract it creates, else its target."""
         nonce = self._nonces.get(sender.address, 0)
         self._nonces[sender.address] = nonce + 1
-        transaction: dict[str, Any] = {
+        transaction: dict[str, Any] = {  # Any: what eth-account signs, of several types
             "type": 2,
             "chainId": CHAIN_ID,
             "nonce": nonce,
-            "to": to,
             "value": value,
             "data": data,
             "gas": GAS_LIMIT,
             "maxFeePerGas": FEE_CAP_WEI,
             "maxPriorityFeePerGas": PRIORITY_FEE_WEI,
         }
-        if to is None:
-            del transaction["to"]
+        if to is not None:
+            transaction |= {"to": to}
         signed = sender.sign_transaction(transaction)
         self.now += 1
         self.rpc.call("anvil_setNextBlockBaseFeePerGas", hex(BASE_FEE_WEI))
@@ -77,8 +76,8 @@ class Ledger:
         Raises EmbeddedError naming the first transaction that reverted.
         """
         for sent in self._sent:
-            receipt = self.rpc.call("eth_getTransactionReceipt", sent.transaction_hash)
-            if receipt is None or int(receipt["status"], 16) != 1:
+            receipt = self.rpc.find_receipt(sent.transaction_hash)
+            if receipt is None or not receipt.is_ok:
                 raise EmbeddedError(f"The local world could not be built: {sent.what} reverted. Fix: report it.")
         self.rpc.call("anvil_setNextBlockBaseFeePerGas", hex(BASE_FEE_WEI))
         self.rpc.call("evm_mine", ends_at)
@@ -86,7 +85,7 @@ class Ledger:
         self.rpc.call("evm_setAutomine", True)
 
     def _created_address(self, transaction_hash: str, what: str) -> str:
-        receipt = self.rpc.call("eth_getTransactionReceipt", transaction_hash)
-        if receipt is None or int(receipt["status"], 16) != 1:
+        receipt = self.rpc.find_receipt(transaction_hash)
+        if receipt is None or not receipt.is_ok or receipt.created is None:
             raise EmbeddedError(f"The local world could not be built: {what} reverted. Fix: report it.")
-        return checksum(receipt["contractAddress"])
+        return checksum(receipt.created)

@@ -27,7 +27,7 @@ PAUSE_PER_DUMP = 9
 REQUEST_TIMEOUT_SECONDS = 60
 
 
-def ask(port: int, method: str, *params: Any) -> Any:
+def ask(port: int, method: str, *params: object) -> Any:  # Any: every method of the node answers another type
     """One JSON-RPC call to a local node. Raises EmbeddedError."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=REQUEST_TIMEOUT_SECONDS)
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})

@@ -7,7 +7,6 @@ import json
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 from golem_project.embedded.npm import say_to_stderr
 from golem_project.embedded.world import deployments, saved_world
@@ -15,6 +14,7 @@ from golem_project.embedded.world.artifacts import Artifacts, fetch_artifacts
 from golem_project.embedded.world.build import BuiltWorld, build_world, genesis_time
 from golem_project.embedded.world.node import run_node
 from golem_project.embedded.world.rpc import JsonRpc
+from golem_project.embedded.world.world_table import WorldTable
 
 
 def prepare_world() -> None:
@@ -31,7 +31,7 @@ def update_addresses(*, write: bool) -> None:
     deployments.check_committed(description)
 
 
-def build_and_save(artifacts: Artifacts, *, now: int) -> dict[str, Any]:
+def build_and_save(artifacts: Artifacts, *, now: int) -> WorldTable:
     """Build the world on a private node and save it; returns its description. Raises EmbeddedError."""
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="golem-world-") as scratch:
@@ -39,12 +39,12 @@ def build_and_save(artifacts: Artifacts, *, now: int) -> dict[str, Any]:
             rpc = JsonRpc(url)
             bare: list[bytes] = []
             world = build_world(rpc, artifacts, now=now, when_bare=lambda: bare.append(dump(rpc)))
-            block = rpc.call("eth_getBlockByNumber", "latest", False)
+            block = rpc.read_block()
             record = saved_world.SavedWorld(
                 inputs=saved_world.hash_inputs(),
                 built_at=now,
-                block_number=int(block["number"], 16),
-                block_hash=block["hash"],
+                block_number=block.number,
+                block_hash=block.hash,
             )
             saved_world.write_saved(record, state=dump(rpc), bare=bare[0])
             rpc.close()

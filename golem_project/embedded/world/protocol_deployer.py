@@ -19,8 +19,9 @@ from eth_utils.crypto import keccak
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.world.accounts import derive_account
 from golem_project.embedded.world.fund import find_owner, mint, token_addresses
-from golem_project.embedded.world.rpc import JsonRpc, RpcError, call_data, checksum, encode_arguments
+from golem_project.embedded.world.rpc import JsonRpc, Receipt, RpcError, call_data, checksum, encode_arguments
 from golem_project.embedded.world.solidity import load_contract
+from golem_project.embedded.world.world_table import WorldContracts, WorldTable
 
 if TYPE_CHECKING:
     from eth_account.signers.local import LocalAccount
@@ -46,6 +47,7 @@ class Queued:
     raw: bytes
     hash: str
     what: str
+    sender: str
     gas: int
     replay: dict[str, str]
 
@@ -59,7 +61,7 @@ class Site:
     key: str
     rpc: JsonRpc
     fetched: Fetched
-    deployments: Mapping[str, Any]
+    table: WorldTable
     say: Say
     others: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     _accounts: dict[str, LocalAccount] = field(default_factory=dict)
@@ -68,26 +70,25 @@ class Site:
     _queue: list[Queued] = field(default_factory=list)
     _libraries: dict[str, str] = field(default_factory=dict)
 
-    @cached_property
-    def contracts(self) -> Mapping[str, str]:
-        """The world's own contracts by key."""
-        found: Mapping[str, str] = self.deployments["contracts"]
-        return found
+    @property
+    def contracts(self) -> WorldContracts:
+        """The world's own contracts."""
+        return self.table.contracts
 
     @cached_property
     def tokens(self) -> Mapping[str, str]:
         """Addresses of the world's tokens by symbol."""
-        return {token["symbol"]: token["address"] for token in self.deployments["tokens"]}
+        return {token.symbol: token.address for token in self.table.tokens}
 
     @cached_property
     def decimals(self) -> Mapping[str, int]:
         """Decimals of the world's tokens by symbol."""
-        return {token["symbol"]: token["decimals"] for token in self.deployments["tokens"]}
+        return {token.symbol: token.decimals for token in self.table.tokens}
 
     @cached_property
     def feeds(self) -> Mapping[str, str]:
         """Addresses of the dollar feeds (8 decimals) by symbol."""
-        return {token["symbol"]: token["feed"] for token in self.deployments["tokens"]}
+        return {token.symbol: token.feed for token in self.table.tokens}
 
     @property
     def deployer(self) -> LocalAccount:
@@ -120,24 +121,13 @@ class Site:
 
         A library is looked for beside the others: in the package's kept files, by its name.
         """
-        artifact = self.fetched.artifact(package, file)
-        return self.create_linked(package, artifact, types, *arguments, what=file)
+        text = self.fetched.contract(package, file).link(lambda library: self._create_library(package, library))
+        return self.create(text, types, *arguments, what=file)
 
-    def create_linked(
-        self, package: str, artifact: Mapping[str, Any], types: str = "()", *arguments: object, what: str = "a contract"
-    ) -> str:
-        """The same for an artefact that is read already."""
-        found = artifact["bytecode"]
-        text = (found["object"] if isinstance(found, dict) else found).removeprefix("0x")
-        links = artifact.get("linkReferences") or (found.get("linkReferences") if isinstance(found, dict) else None)
-        for libraries in (links or {}).values():
-            for library, places in libraries.items():
-                if library not in self._libraries:
-                    self._libraries[library] = self.create_from(package, self.fetched.find(package, library))
-                for place in places:
-                    start = 2 * place["start"]
-                    text = text[:start] + self._libraries[library][2:].lower() + text[start + 40 :]
-        return self.create(text, types, *arguments, what=what)
+    def _create_library(self, package: str, library: str) -> str:
+        if library not in self._libraries:
+            self._libraries[library] = self.create_from(package, self.fetched.find(package, library))
+        return self._libraries[library]
 
     def create_ours(self, contract: str, types: str = "()", *arguments: object) -> str:
         """Create one of `contracts/src`."""
@@ -156,7 +146,9 @@ class Site:
         data = call_data(signature, *arguments)
         self._send(sender or self.deployer, to, data, what=f"{signature} on {to}", value=value, gas=gas)
 
-    def read(self, to: str, signature: str, *arguments: object, returns: str) -> tuple[Any, ...]:
+    def read(
+        self, to: str, signature: str, *arguments: object, returns: str
+    ) -> tuple[Any, ...]:  # Any: values of whatever types `returns` names
         """Ask the chain, after everything queued was mined; `returns` is a tuple type."""
         self.flush()
         return self.rpc.read(to, signature, *arguments, returns=returns)
@@ -186,7 +178,7 @@ class Site:
     def _send(self, sender: LocalAccount, to: str | None, data: str, *, what: str, gas: int, value: int = 0) -> None:
         nonce = self._nonces[sender.address]
         self._nonces[sender.address] = nonce + 1
-        transaction: dict[str, Any] = {
+        transaction: dict[str, Any] = {  # Any: what eth-account signs, of several types
             **FEES,
             "type": 2,
             "chainId": self._chain_id,
@@ -197,39 +189,39 @@ class Site:
         }
         replay = {"from": sender.address, "data": data, "value": hex(value), "gas": hex(gas)}
         if to is not None:
-            transaction["to"] = replay["to"] = to
+            transaction, replay = {**transaction, "to": to}, {**replay, "to": to}
         signed = sender.sign_transaction(transaction)
-        one = Queued(bytes(signed.raw_transaction), "0x" + bytes(signed.hash).hex(), what, gas, replay)
+        one = Queued(bytes(signed.raw_transaction), "0x" + bytes(signed.hash).hex(), what, sender.address, gas, replay)
         if nonce < self._mined[sender.address]:
             self._check_earlier(one)
             return
         # A node takes what it is handed at once in any order, and keeps that of one sender's nonces alone.
-        is_another = any(other.replay["from"] != sender.address for other in self._queue)
+        is_another = any(other.sender != sender.address for other in self._queue)
         if is_another or sum(other.gas for other in self._queue) + gas > QUEUE_GAS:
             self.flush()
         self._queue.append(one)
 
     def _check_earlier(self, one: Queued) -> None:
-        receipt = self.rpc.call("eth_getTransactionReceipt", one.hash)
-        if receipt is None or int(receipt["status"], 16) != 1:
+        receipt = self.rpc.find_receipt(one.hash)
+        if receipt is None or not receipt.is_ok:
             raise EmbeddedError(
                 f"{self.key} was built in part by another version, or failed. Fix: make reset, and start again."
             )
 
-    def _wait_for(self, one: Queued, deadline: float) -> dict[str, Any]:
+    def _wait_for(self, one: Queued, deadline: float) -> Receipt:
         while time.monotonic() < deadline:
-            receipt: dict[str, object] | None = self.rpc.call("eth_getTransactionReceipt", one.hash)
+            receipt = self.rpc.find_receipt(one.hash)
             if receipt is not None:
                 return receipt
             time.sleep(0.002)
         raise EmbeddedError(f"{self.key}: {one.what} was not mined. Fix: see whether the local chain mines.")
 
-    def _check(self, one: Queued, receipt: dict[str, Any]) -> None:
-        if int(receipt["status"], 16) == 1:
+    def _check(self, one: Queued, receipt: Receipt) -> None:
+        if receipt.is_ok:
             return
         try:
-            self.rpc.call("eth_call", one.replay, hex(int(receipt["blockNumber"], 16) - 1))
-            reason = f"gas used {int(receipt['gasUsed'], 16)} of {one.gas}"
+            self.rpc.call("eth_call", one.replay, hex(receipt.block_number - 1))
+            reason = f"gas used {receipt.gas_used} of {one.gas}"
         except RpcError as error:
             reason = f"{error} {error.data or ''}".strip()
         raise EmbeddedError(f"{self.key} could not be built: {one.what} reverted ({reason}). Fix: report it.")

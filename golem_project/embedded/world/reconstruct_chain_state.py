@@ -7,6 +7,7 @@ the last whose transactions they have.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,27 +24,78 @@ _OF_HEADER = {
 
 
 @dataclass(frozen=True, slots=True)
-class Dump:
-    """What anvil dumps, as JSON."""
+class Header:
+    """A block's number, and the block as it was dumped."""
 
-    # The node's own format, of which only these few fields are read.
-    data: dict[str, Any]
+    number: int
+    fields: Mapping[str, object]
+    json: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Mined:
+    """A transaction in a block, and as it was dumped."""
+
+    block: int
+    sender: str
+    nonce: int
+    json: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Dump:
+    """What anvil dumps, as JSON. What is read of it raises ValueError where it is not there."""
+
+    data: dict[str, Any]  # Any: the node's own format, which goes back to it as it came
 
     @property
     def best(self) -> int:
         """The number of its newest block."""
-        return _number(self.data["best_block_number"])
+        match self.data:
+            case {"best_block_number": best}:
+                return _number(best)
+        raise ValueError("a dump names no newest block")
+
+    @property
+    def environment(self) -> Mapping[str, object]:
+        """What the node keeps of the block it is at."""
+        match self.data:
+            case {"block": dict(environment)}:
+                return environment
+        raise ValueError("a dump has no block that it is at")
+
+    @property
+    def accounts(self) -> Mapping[str, object]:
+        """The accounts by address, as they were dumped."""
+        match self.data:
+            case {"accounts": dict(accounts)}:
+                return accounts
+        raise ValueError("a dump has no accounts")
 
     def nonce_of(self, address: str) -> int:
         """How many nonces of an account its state counts as used."""
-        return _number(self.data["accounts"].get(address, {}).get("nonce", 0))
+        match self.accounts.get(address):
+            case {"nonce": nonce}:
+                return _number(nonce)
+        return 0
+
+    def list_blocks(self) -> list[Header]:
+        """Its blocks."""
+        match self.data:
+            case {"blocks": list(blocks)}:
+                return [_read_header(each) for each in blocks]
+        raise ValueError("a dump has no blocks")
+
+    def list_mined(self) -> list[Mined]:
+        """The transactions in its blocks."""
+        match self.data:
+            case {"transactions": list(transactions)}:
+                return [_read_mined(each) for each in transactions]
+        raise ValueError("a dump has no transactions")
 
     def list_sent(self) -> list[tuple[int, str, int]]:
         """Block, sender and nonce of each transaction in its blocks."""
-        return [
-            (_number(each["block_number"]), str(each["info"]["from"]), _number(each["info"]["nonce"]))
-            for each in self.data["transactions"]
-        ]
+        return [(each.block, each.sender, each.nonce) for each in self.list_mined()]
 
 
 def list_unexplained(dump: Dump) -> frozenset[tuple[str, int]]:
@@ -53,34 +105,54 @@ def list_unexplained(dump: Dump) -> frozenset[tuple[str, int]]:
         shown[sender] = max(shown.get(sender, 0), nonce + 1)
     return frozenset(
         (address, dump.nonce_of(address))
-        for address, account in dump.data["accounts"].items()
+        for address, account in dump.accounts.items()
         if _is_of_a_person(account) and dump.nonce_of(address) > shown.get(address, 0)
     )
 
 
 def make_whole(state: Dump, later: Dump) -> Dump:
     """The accounts of `state` with the blocks they belong to, which `later` has all of."""
-    beyond = [(block, sender, nonce) for block, sender, nonce in later.list_sent() if block > state.best]
-    held = [block for block, sender, nonce in beyond if nonce < state.nonce_of(sender)]
+    mined = later.list_mined()
+    held = [each.block for each in mined if each.block > state.best and each.nonce < state.nonce_of(each.sender)]
     best = max([state.best, *held])
-    blocks = [each for each in later.data["blocks"] if _number(each["header"]["number"]) <= best]
-    newest = max(blocks, key=lambda each: _number(each["header"]["number"]))
-    env = {**state.data["block"], **{own: newest["header"][name] for own, name in _OF_HEADER.items()}}
+    blocks = [each for each in later.list_blocks() if each.number <= best]
+    newest = max(blocks, key=lambda each: each.number)
+    env = {**state.environment, **{own: newest.fields[name] for own, name in _OF_HEADER.items()}}
     return Dump(
         {
             **state.data,
             "block": env,
             "best_block_number": best,
-            "blocks": blocks,
-            "transactions": [each for each in later.data["transactions"] if _number(each["block_number"]) <= best],
+            "blocks": [each.json for each in blocks],
+            "transactions": [each.json for each in mined if each.block <= best],
         }
     )
 
 
-def _is_of_a_person(account: dict[str, object]) -> bool:
-    code = str(account.get("code") or "0x")
-    return code == "0x" or code.startswith(_DELEGATION)
+def _read_header(told: dict[str, object]) -> Header:
+    match told:
+        case {"header": dict(header)}:
+            return Header(_number(header["number"]), header, told)
+    raise ValueError("a block of a dump has no number")
 
 
-def _number(told: Any) -> int:
-    return int(told, 0) if isinstance(told, str) else int(told)
+def _read_mined(told: dict[str, object]) -> Mined:
+    match told:
+        case {"block_number": block, "info": {"from": sender, "nonce": nonce}}:
+            return Mined(_number(block), str(sender), _number(nonce), told)
+    raise ValueError("a transaction of a dump has no block, sender or nonce")
+
+
+def _is_of_a_person(account: object) -> bool:
+    match account:
+        case {"code": str(code)}:
+            return code in ("", "0x") or code.startswith(_DELEGATION)
+    return True
+
+
+def _number(told: object) -> int:
+    if isinstance(told, str):
+        return int(told, 0)
+    if isinstance(told, int):
+        return told
+    raise ValueError(f"{told!r} is no number")

@@ -9,8 +9,8 @@ import hashlib
 import json
 import re
 import subprocess
-from collections.abc import Set
-from dataclasses import dataclass
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,8 @@ SOURCE_DIR = CHECKOUT / "contracts" / "src"
 OUTPUT_DIR = CHECKOUT / "contracts" / "out"
 LOCK_FILE = Path(__file__).with_name("packages.json")
 COMPILE_TIMEOUT_SECONDS = 600
-SETTINGS: dict[str, Any] = {
+COMPILER = "solc"
+SETTINGS: dict[str, object] = {
     "optimizer": {"enabled": True, "runs": 200},
     "evmVersion": "cancun",
     # No hash of the metadata in the code: the same source gives the same bytes wherever the checkout lies.
@@ -61,11 +62,33 @@ class Contract:
     """One compiled contract of ours. Bytecodes are 0x-prefixed hex."""
 
     name: str
-    abi: list[dict[str, Any]]
+    abi: list[dict[str, Any]]  # Any: web3 takes an ABI as JSON, whose entries nest
     bytecode: str
     deployed_bytecode: str
     immutables: tuple[tuple[int, int], ...] = ()
     """Where the constructor writes into the deployed code: (first byte, how many); zeros in `deployed_bytecode`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What the compiler made of one contract, as far as it was asked: codes are hex without 0x, `immutables` are places
+    in the deployed code (first byte, how many) by the number of the variable.
+    """
+
+    abi: list[dict[str, object]]
+    code: str
+    link_references: dict[str, object] = field(default_factory=dict)
+    deployed_code: str = ""
+    immutables: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CompilerAnswer:
+    """What the compiler answered: the whole of it, what it calls errors, its contracts by file and name."""
+
+    json: Mapping[str, object]
+    errors: tuple[str, ...]
+    contracts: dict[str, dict[str, Compiled]]
 
 
 @cache
@@ -76,13 +99,17 @@ def load_contract(name: str) -> Contract:
         output = json.loads(path.read_text())
     except FileNotFoundError:
         raise EmbeddedError(f"{path} is missing. Fix: python -m golem_project.embedded.world compile") from None
-    return Contract(
-        name=name,
-        abi=output["abi"],
-        bytecode=output["bytecode"],
-        deployed_bytecode=output["deployedBytecode"],
-        immutables=tuple((start, length) for start, length in output.get("immutables", ())),
-    )
+    match output:
+        case {"abi": list(abi), "bytecode": str(code), "deployedBytecode": str(deployed), **others}:
+            return Contract(name, abi, code, deployed, _read_immutables(others))
+    raise EmbeddedError(f"{path} is damaged. Fix: python -m golem_project.embedded.world compile")
+
+
+def _read_immutables(told: object) -> tuple[tuple[int, int], ...]:
+    match told:
+        case {"immutables": list(places)}:
+            return tuple((start, length) for start, length in places)
+    return ()
 
 
 def read_sources() -> dict[str, str]:
@@ -90,7 +117,7 @@ def read_sources() -> dict[str, str]:
     return {path.name: path.read_text() for path in sorted(SOURCE_DIR.glob("*.sol"))}
 
 
-def settings_of(file_name: str) -> dict[str, Any]:
+def settings_of(file_name: str) -> dict[str, object]:
     """The compiler's settings for one file of `contracts/src`."""
     settings = {**SETTINGS, "viaIR": True} if needs_intermediate(file_name) else SETTINGS
     return {**settings, "optimizer": {"enabled": True, "runs": SMALL_RUNS}} if file_name in SMALL_FILES else settings
@@ -120,7 +147,7 @@ def compile_contracts(only: Set[str] = frozenset(), *, say: Say = say_to_stderr)
 
     Raises EmbeddedError on a compiler error, and for a name that no source has.
     """
-    package = load_lock(LOCK_FILE)["solc"]
+    package = load_lock(LOCK_FILE)[COMPILER]
     compiler = fetch_packages([package], say=say)[package.name] / "soljson.js"
     sources = read_sources()
     if not only <= set(sources):
@@ -137,7 +164,7 @@ def compile_contracts(only: Set[str] = frozenset(), *, say: Say = say_to_stderr)
 
 def run_compiler(
     compiler: Path, sources: dict[str, str], wanted: Set[str], *, timeout_seconds: int = COMPILE_TIMEOUT_SECONDS
-) -> dict[str, Any]:
+) -> dict[str, dict[str, Compiled]]:
     """What the compiler makes of `wanted`, by file and contract; these share their settings.
 
     Raises EmbeddedError on a compiler error.
@@ -146,12 +173,12 @@ def run_compiler(
     parts = ["abi", "evm.bytecode.object", "evm.deployedBytecode.object", "evm.deployedBytecode.immutableReferences"]
     selection = {name: {"*": parts} for name in sorted(wanted)}
     answer = ask_compiler(compiler, sources, {**json.loads(settings), "outputSelection": selection}, timeout_seconds)
-    return {name: answer["contracts"].get(name, {}) for name in wanted}
+    return {name: answer.contracts.get(name, {}) for name in wanted}
 
 
 def ask_compiler(
     compiler: Path, sources: dict[str, str], settings: dict[str, object], timeout_seconds: int
-) -> dict[str, Any]:
+) -> CompilerAnswer:
     """What the compiler answers, with what `settings` select. Raises EmbeddedError on a compiler error."""
     request = {
         "language": "Solidity",
@@ -169,34 +196,82 @@ def ask_compiler(
     if result.returncode != 0:
         lines = result.stderr.strip().splitlines() or [f"exit {result.returncode}"]
         raise EmbeddedError(f"The Solidity compiler did not run ({lines[-1]}). Fix: use Node 16 or newer.")
-    answer: dict[str, Any] = json.loads(result.stdout)
-    errors = [error["formattedMessage"] for error in answer.get("errors", []) if error["severity"] == "error"]
-    if errors:
-        raise EmbeddedError(f"contracts/src does not compile: {errors[0].strip()}")
+    answer = read_answer(result.stdout)
+    if answer.errors:
+        raise EmbeddedError(f"contracts/src does not compile: {answer.errors[0].strip()}")
     return answer
 
 
-def render_outputs(compiled: dict[str, Any], sources: dict[str, str], version: str) -> dict[str, str]:
+def read_answer(text: str) -> CompilerAnswer:
+    """What the compiler wrote. Raises EmbeddedError where it is none of its standard JSON."""
+    match json.loads(text):
+        case dict(answer):
+            return CompilerAnswer(answer, _list_errors(answer), _read_contracts(answer))
+    raise EmbeddedError("The Solidity compiler answered no object. Fix: use Node 16 or newer.")
+
+
+def _list_errors(answer: object) -> tuple[str, ...]:
+    match answer:
+        case {"errors": list(told)}:
+            return tuple(each["formattedMessage"] for each in told if each["severity"] == "error")
+    return ()
+
+
+def _read_contracts(answer: object) -> dict[str, dict[str, Compiled]]:
+    match answer:
+        case {"contracts": dict(files)}:
+            return {file: {name: _read_compiled(each) for name, each in told.items()} for file, told in files.items()}
+    return {}
+
+
+def _read_compiled(told: object) -> Compiled:
+    match told:
+        case {"abi": list(abi), "evm": {"bytecode": {**made}, "deployedBytecode": {**deployed}}}:
+            return Compiled(abi, _read_code(made), {}, _read_code(deployed), _read_places(deployed))
+        case {"evm": {"bytecode": {"object": str(code), "linkReferences": dict(links)}}}:
+            return Compiled([], code, links)
+        case {"abi": list(abi)}:
+            return Compiled(abi, "")
+    raise EmbeddedError("The Solidity compiler answered a contract without what was asked for. Fix: report it.")
+
+
+def _read_code(told: object) -> str:
+    match told:
+        case {"object": str(code)}:
+            return code
+    raise EmbeddedError("The Solidity compiler answered a contract without its code. Fix: report it.")
+
+
+def _read_places(told: object) -> dict[str, tuple[tuple[int, int], ...]]:
+    match told:
+        case {"immutableReferences": dict(groups)}:
+            return {key: tuple((at["start"], at["length"]) for at in places) for key, places in groups.items()}
+    return {}
+
+
+def render_outputs(
+    compiled: Mapping[str, Mapping[str, Compiled]], sources: dict[str, str], version: str
+) -> dict[str, str]:
     """One JSON text per contract that can be deployed, with what is needed to make it again."""
     outputs: dict[str, str] = {}
     for file_name, contracts in compiled.items():
         published = PUBLISHED | set(VALUER.findall(sources[file_name]))
         for name, contract in contracts.items():
-            if not contract["evm"]["bytecode"]["object"]:
+            if not contract.code:
                 continue
-            output = {
+            output: dict[str, object] = {
                 "contractName": name,
                 "source": f"contracts/src/{file_name}",
                 "sourceHash": hash_source(sources, file_name),
                 "solc": version,
                 "settings": settings_of(file_name),
-                "abi": contract["abi"],
-                "bytecode": "0x" + contract["evm"]["bytecode"]["object"],
-                "deployedBytecode": "0x" + contract["evm"]["deployedBytecode"]["object"],
+                "abi": contract.abi,
+                "bytecode": "0x" + contract.code,
+                "deployedBytecode": "0x" + contract.deployed_code,
             }
-            places = contract["evm"]["deployedBytecode"].get("immutableReferences", {})
-            if places and name in published:
-                output["immutables"] = sorted([at["start"], at["length"]] for each in places.values() for at in each)
+            if contract.immutables and name in published:
+                places = sorted(place for each in contract.immutables.values() for place in each)
+                output |= {"immutables": places}
             outputs[f"{name}.json"] = json.dumps(output, indent=1) + "\n"
     return outputs
 
@@ -215,9 +290,12 @@ def check_outputs_match_sources() -> None:
     """Compare the committed hashes with the sources, without a compiler. Raises EmbeddedError."""
     sources = read_sources()
     for path in sorted(OUTPUT_DIR.glob("*.json")):
-        output = json.loads(path.read_text())
-        if output["sourceHash"] != hash_source(sources, Path(output["source"]).name):
-            raise EmbeddedError(
-                f"{path.name} was not compiled from the source beside it. "
-                "Fix: python -m golem_project.embedded.world compile"
-            )
+        match json.loads(path.read_text()):
+            case {"sourceHash": str(digest), "source": str(source)} if digest == hash_source(
+                sources, Path(source).name
+            ):
+                continue
+        raise EmbeddedError(
+            f"{path.name} was not compiled from the source beside it. "
+            "Fix: python -m golem_project.embedded.world compile"
+        )

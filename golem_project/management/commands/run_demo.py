@@ -41,7 +41,7 @@ class Command(BaseCommand):
         # Who is about to use the server waits for the swap, and for no measurement.
         is_ok = journey.play(measures=not serve_report)
         report.print_table(journey.steps)
-        write_report(json, {"steps": journey.steps})
+        write_report(json, {"steps": [step.to_json() for step in journey.steps]})
         if serve_report:
             report.print_access(base_url=url, login=seed.owner_name, password=seed.password, token=seed.token)
         if not is_ok:

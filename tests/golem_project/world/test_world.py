@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
+from dataclasses import asdict
 
 import pytest
 from eth_utils.crypto import keccak
@@ -23,7 +24,7 @@ TWENTY_BPS = 500
 
 def test_the_pools_creation_code_is_that_of_mainnet(world: World) -> None:
     assert world.deployments["init_code_hashes"] == {"uniswap_v2": MAINNET_PAIR_HASH, "uniswap_v3": MAINNET_POOL_HASH}
-    assert deployments.hash_pool_code(fetch_artifacts()) == world.deployments["init_code_hashes"]
+    assert asdict(deployments.hash_pool_code(fetch_artifacts())) == world.deployments["init_code_hashes"]
 
 
 def test_every_contract_of_the_table_has_code(world: World) -> None:

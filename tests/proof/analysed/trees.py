@@ -17,4 +17,4 @@ def describe_sources(sources: dict[str, str]) -> dict[str, Any]:
     compiler = fetch_packages([package], say=say_to_stderr)[package.name] / "soljson.js"
     selection = {"*": {"": ["ast"], "*": ["abi"]}}
     answer = ask_compiler(compiler, sources, {**SETTINGS, "outputSelection": selection}, COMPILE_TIMEOUT_SECONDS)
-    return {"version": package.version, "sources": answer["sources"], "contracts": answer["contracts"]}
+    return {"version": package.version, "sources": answer.json["sources"], "contracts": answer.json["contracts"]}

@@ -66,7 +66,7 @@ class MorphoMarkets:
     def __init__(self, caged: CagedSafe) -> None:
         self.caged = caged
         compiled = morpho.compile_contracts(morpho.WORLD.fetch())
-        self._codes = {name: compiled[name]["bytecode"] for name in ("Morpho", "IrmMock", "OracleMock")}
+        self._codes = {name: compiled[name].code for name in ("Morpho", "IrmMock", "OracleMock")}
         me = caged.deployer.address
         self.at, irm = self._create("Morpho", "(address)", me), self._create("IrmMock")
         self._act(self.at, "function enableIrm(address irm)", irm)

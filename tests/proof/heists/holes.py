@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from golem_project.embedded.npm import fetch_packages, load_lock, say_to_stderr
 from golem_project.embedded.world.solidity import (
@@ -277,10 +277,9 @@ def compile_part(sources: Mapping[str, str], name: str) -> Code:
     compiler = fetch_packages([package], say=say_to_stderr)[package.name] / "soljson.js"
     file = f"{name}.sol"
     compiled = run_compiler(compiler, dict(sources), {file}, timeout_seconds=PATIENCE_SECONDS)
-    output: dict[str, Any] = compiled[file][name]["evm"]["deployedBytecode"]
-    groups = output.get("immutableReferences", {})
-    places = tuple(tuple((at["start"], at["length"]) for at in groups[one]) for one in sorted(groups, key=int))
-    return Code(bytes.fromhex(output["object"]), places)
+    output = compiled[file][name]
+    places = tuple(output.immutables[one] for one in sorted(output.immutables, key=int))
+    return Code(bytes.fromhex(output.deployed_code), places)
 
 
 class Carpenter:

@@ -43,5 +43,5 @@ def bytecode() -> dict[str, str]:
         fetch_or_skip(load_lock(world.lock_file).values())
     found["Vault"] = erc4626.compile_vault(erc4626.WORLD.fetch())
     compiled = morpho.compile_contracts(morpho.WORLD.fetch())
-    found |= {name: compiled[name]["bytecode"] for name in ("Morpho", "OracleMock", "IrmMock")}
+    found |= {name: compiled[name].code for name in ("Morpho", "OracleMock", "IrmMock")}
     return found

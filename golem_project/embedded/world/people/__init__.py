@@ -32,14 +32,15 @@ class RunningProtocol:
     rpc: JsonRpc
     contracts: Mapping[str, str]
 
-    def read(self, to: str, signature: str, *arguments: object, returns: str) -> tuple[Any, ...]:
+    def read(
+        self, to: str, signature: str, *arguments: object, returns: str
+    ) -> tuple[Any, ...]:  # Any: values of whatever types `returns` names
         """What a contract answers, at the newest block."""
         return self.rpc.read(to, signature, *arguments, returns=returns)
 
     def now(self) -> int:
         """Unix seconds: this machine's, or the chain's where it is ahead of it."""
-        latest = self.rpc.call("eth_getBlockByNumber", "latest", False)
-        return max(int(time.time()), int(latest["timestamp"], 16))
+        return max(int(time.time()), self.rpc.read_block().timestamp)
 
     @property
     def account(self) -> str:
@@ -53,7 +54,7 @@ class RunningProtocol:
         if balance < value + 10**18:
             self.rpc.call("anvil_setBalance", account.address, hex(value + 10**24))
         fee = 2 * int(self.rpc.call("eth_gasPrice"), 16) + TIP_WEI
-        transaction: dict[str, Any] = {
+        transaction: dict[str, Any] = {  # Any: what eth-account signs, of several types
             "type": 2,
             "chainId": CHAIN_ID,
             "nonce": int(self.rpc.call("eth_getTransactionCount", account.address, "pending"), 16),
@@ -89,7 +90,7 @@ def work_once(rpc: JsonRpc, people: tuple[People, ...], *, say: Say) -> None:
     """What is due now at every protocol that is on the chain. Raises EmbeddedError."""
     for each in people:
         note = read_note(rpc, each.key)
-        told = each.work(RunningProtocol(each.key, rpc, note["contracts"])) if note is not None else None
+        told = each.work(RunningProtocol(each.key, rpc, note.contracts)) if note is not None else None
         if told:
             say(told)
 

@@ -14,7 +14,7 @@ import re
 import threading
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Final
+from typing import Final
 
 from eth_abi.abi import decode
 from eth_abi.exceptions import DecodingError
@@ -23,6 +23,7 @@ from eth_utils.address import to_checksum_address
 from golem_project.embedded.world.fund import DEPLOYMENTS_FILE, fund
 from golem_project.embedded.world.people import People, RunningProtocol
 from golem_project.embedded.world.rpc import RpcError, call_data
+from golem_project.embedded.world.world_table import WorldToken, read_world_table
 
 DESKS_VARIABLE: Final = "GOLEM_ORDER_DESKS"
 KIND: Final = "Limit"
@@ -54,10 +55,11 @@ class Order:
 
 def read_order(body: object) -> Order:
     """The order in what was posted. Raises ValueError for anything but a limit order of one token for one other."""
-    # Any: JSON of somebody.
-    if not isinstance(body, dict) or body.get("orderType") != KIND:
-        raise ValueError("only limit orders are taken here")
-    encoded, signature = (bytes.fromhex(str(body[name]).removeprefix("0x")) for name in ("encodedOrder", "signature"))
+    match body:
+        case {"orderType": str(kind), "encodedOrder": told, "signature": signed} if kind == KIND:
+            encoded, signature = (bytes.fromhex(str(each).removeprefix("0x")) for each in (told, signed))
+        case _:
+            raise ValueError("only limit orders are taken here")
     (order,) = decode([_ORDER], encoded)
     (reactor, _, _, deadline, _, _), _, _, _, _, (token, start, end), outputs = order
     wanted = {to_checksum_address(each[0]) for each in outputs}
@@ -156,29 +158,29 @@ def work(place: RunningProtocol) -> str | None:
 
 def _fill(place: RunningProtocol, order: Order) -> str | None:
     """Fill it where it pays and the reactor takes it; a sentence once it is filled."""
-    tokens = {each["address"]: each for each in json.loads(DEPLOYMENTS_FILE.read_text())["tokens"]}
+    tokens = {each.address: each for each in read_world_table(DEPLOYMENTS_FILE).tokens}
     given, wanted = tokens.get(order.token), tokens.get(order.wants)
     if given is None or wanted is None:
         return None
     # Whole numbers: both sides over the same denominator.
-    worth = order.gives * _price(place, given) * 10 ** wanted["decimals"]
-    if worth < order.brings * _price(place, wanted) * 10 ** given["decimals"]:
+    worth = order.gives * _price(place, given) * 10**wanted.decimals
+    if worth < order.brings * _price(place, wanted) * 10**given.decimals:
         return None
-    fund(place.rpc, place.account, 0, {wanted["symbol"]: order.brings})
+    fund(place.rpc, place.account, 0, {wanted.symbol: order.brings})
     place.transact(order.wants, "approve(address,uint256)", order.reactor, order.brings)
     filling = (order.encoded, order.signature)
     with contextlib.suppress(RpcError):
         request = {"from": place.account, "to": order.reactor, "data": call_data(_EXECUTE, filling)}
         place.rpc.call("eth_call", request, "latest")
         place.transact(order.reactor, _EXECUTE, filling)
-        return f"uniswap_x (simulated): an order of {given['symbol']} for {wanted['symbol']} is filled"
+        return f"uniswap_x (simulated): an order of {given.symbol} for {wanted.symbol} is filled"
     # Cancelled, not approved yet, or the maker has less: looked at again until its time is over.
     return None
 
 
-def _price(place: RunningProtocol, token: dict[str, Any]) -> int:
+def _price(place: RunningProtocol, token: WorldToken) -> int:
     """What its feed says; all of the local world's count alike."""
-    return int(place.read(token["feed"], _LATEST, returns=_ROUND)[1])
+    return int(place.read(token.feed, _LATEST, returns=_ROUND)[1])
 
 
 PEOPLE = People("uniswap_x", work)

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from golem_project.embedded.errors import EmbeddedError
@@ -23,6 +23,7 @@ from golem_project.embedded.paths import CHECKOUT
 from golem_project.embedded.process import hold_lock
 from golem_project.embedded.world import saved_world
 from golem_project.embedded.world.fetched_packages import Fetched
+from golem_project.embedded.world.world_table import read_world_table
 
 if TYPE_CHECKING:
     from golem_project.embedded.world.protocol_deployer import Site
@@ -152,8 +153,8 @@ def provide(
     for needed in world.needs:
         provide(rpc, worlds, needed, built, say=say)
     note = read_note(rpc, key)
-    if note is not None and note["recipe"] == world.recipe:
-        built[key] = note["contracts"]
+    if note is not None and note.recipe == world.recipe:
+        built[key] = note.contracts
         return
     if note is not None:
         raise EmbeddedError(f"The local chain holds {key} as another version built it. Fix: make reset.")
@@ -167,7 +168,7 @@ def build(rpc: JsonRpc, world: ProtocolWorld, others: Mapping[str, Mapping[str, 
 
     begun = time.monotonic()
     fetched = world.fetch(say=say)
-    site = Site(world.key, rpc, fetched, json.loads(DEPLOYMENTS_FILE.read_text()), say, others)
+    site = Site(world.key, rpc, fetched, read_world_table(DEPLOYMENTS_FILE), say, others)
     contracts = dict(world.deploy(site))
     site.flush()
     write_note(rpc, world, contracts)
@@ -186,10 +187,20 @@ def write_note(rpc: JsonRpc, world: ProtocolWorld, contracts: Mapping[str, str])
     rpc.call("anvil_setCode", note_address(world.key), f"0x{NOTE_HEAD}{text.encode().hex()}")
 
 
-def read_note(rpc: JsonRpc, key: str) -> dict[str, Any] | None:
-    """What was built of one protocol: `recipe` and `contracts`; None when it is not there."""
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What the chain says was built of one protocol: from which recipe, and its contracts by key."""
+
+    recipe: str
+    contracts: dict[str, str]
+
+
+def read_note(rpc: JsonRpc, key: str) -> Note | None:
+    """What was built of one protocol; None when it is not there. Raises EmbeddedError for a note that is none."""
     code = str(rpc.call("eth_getCode", note_address(key), "latest")).removeprefix("0x")
     if not code.startswith(NOTE_HEAD):
         return None
-    note: dict[str, object] = json.loads(bytes.fromhex(code[len(NOTE_HEAD) :]))
-    return note
+    match json.loads(bytes.fromhex(code[len(NOTE_HEAD) :])):
+        case {"recipe": str(recipe), "contracts": dict(contracts)}:
+            return Note(recipe, contracts)
+    raise EmbeddedError(f"The local chain's note of {key} is damaged. Fix: make reset.")

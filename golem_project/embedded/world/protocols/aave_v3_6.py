@@ -7,17 +7,17 @@ of the pool are counted. The sources are fetched for this and never handed on: t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from golem_project.embedded.npm import Say, say_to_stderr
 from golem_project.embedded.world.aave_like import FLASH_PREMIUM_BPS, VARIABLE, ZERO, Loan, Reserve
+from golem_project.embedded.world.artifact import Artifact
 from golem_project.embedded.world.compiled import compile_sources
 from golem_project.embedded.world.fetched_packages import Fetched
 from golem_project.embedded.world.protocol_deployer import Site
 from golem_project.embedded.world.protocols import ProtocolWorld
 from golem_project.embedded.world.rpc import checksum, encode_arguments
 
-SETTINGS: dict[str, Any] = {"optimizer": {"enabled": True, "runs": 200}, "evmVersion": "cancun"}
+SETTINGS: dict[str, object] = {"optimizer": {"enabled": True, "runs": 200}, "evmVersion": "cancun"}
 PACKAGE = "aave_v3_6"
 STABLECOINS = 1
 RESERVES = (
@@ -29,7 +29,7 @@ LOANS = (Loan("borrower of dollars", "WETH", 3_000, {"USDC": 3_000_000, "DAI": 1
 INIT_RESERVES = "initReserves((address,address,address,string,string,string,string,bytes,bytes)[])"
 
 
-def compile_contracts(fetched: Fetched, *, say: Say = say_to_stderr) -> dict[str, dict[str, Any]]:
+def compile_contracts(fetched: Fetched, *, say: Say = say_to_stderr) -> dict[str, Artifact]:
     """Contract name -> artefact."""
     sources = {
         name.removeprefix("src/"): fetched.text(PACKAGE, name) for name in fetched.packages[PACKAGE].keep
@@ -47,16 +47,13 @@ class MarketInTheMaking:
 
     def create(self, name: str, types: str = "()", *arguments: object) -> str:
         """Create a contract; the libraries it calls come first, each once."""
-        artifact = self.compiled[name]
-        text = str(artifact["bytecode"])
-        for libraries in artifact["linkReferences"].values():
-            for library, places in libraries.items():
-                if library not in self.libraries:
-                    self.libraries[library] = self.create(library)
-                for place in places:
-                    start = 2 * place["start"]
-                    text = text[:start] + self.libraries[library][2:].lower() + text[start + 40 :]
+        text = self.compiled[name].link(self._create_library)
         return self.site.create(text, types, *arguments, what=name)
+
+    def _create_library(self, library: str) -> str:
+        if library not in self.libraries:
+            self.libraries[library] = self.create(library)
+        return self.libraries[library]
 
     def build(self) -> dict[str, str]:
         """The pool and its parts, with the same account as administrator and treasury."""

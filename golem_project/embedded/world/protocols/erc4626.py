@@ -138,7 +138,7 @@ def _compile(fetched: Fetched, say: Say) -> dict[str, str]:
     """Creation code of both, by name."""
     sources = {"Vault.sol": VAULT, "Savings.sol": SAVINGS, **fetched.sources("openzeppelin", under=ROOT)}
     found = compile_sources(fetched.packages["solc"], sources, SETTINGS, say=say)
-    return {each: str(found[each]["bytecode"]) for each in ("Vault", "Savings")}
+    return {each: found[each].code for each in ("Vault", "Savings")}
 
 
 def deploy(site: Site) -> dict[str, str]:

@@ -109,7 +109,7 @@ def _open_renzo(site: Site) -> dict[str, str]:
 def _open_pool(site: Site, token: str, rate: int) -> None:
     """A pool of the guest's at the issuer's rate, deep around it."""
     guest, weth = site.account("guest"), site.tokens["WETH"]
-    manager = site.contracts["uniswap_v3_position_manager"]
+    manager = site.contracts.uniswap_v3_position_manager
     tokens = sorted((token, weth), key=lambda each: int(each, 16))
     over, under = (rate, ETH) if tokens[0] == token else (ETH, rate)
     start = isqrt((over << 192) // under)

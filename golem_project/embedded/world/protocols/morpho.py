@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from golem_project.embedded.npm import Say, say_to_stderr
+from golem_project.embedded.world.artifact import Artifact
 from golem_project.embedded.world.compiled import compile_sources
 from golem_project.embedded.world.fetched_packages import Fetched
 from golem_project.embedded.world.figures import TOKENS_BY_SYMBOL, worth
@@ -12,7 +11,7 @@ from golem_project.embedded.world.protocol_deployer import Site
 from golem_project.embedded.world.protocols import ProtocolWorld
 
 # As its authors compile it.
-SETTINGS: dict[str, Any] = {
+SETTINGS: dict[str, object] = {
     "optimizer": {"enabled": True, "runs": 999_999},
     "viaIR": True,
     "evmVersion": "paris",
@@ -30,7 +29,7 @@ BORROWED_PERCENT = 60
 PLEDGED_PERCENT = 200
 
 
-def compile_contracts(fetched: Fetched, *, say: Say = say_to_stderr) -> dict[str, dict[str, Any]]:
+def compile_contracts(fetched: Fetched, *, say: Say = say_to_stderr) -> dict[str, Artifact]:
     """Contract name -> artefact: the market contract, its authors' mocks of an oracle and of a rate."""
     return compile_sources(fetched.packages["solc"], fetched.sources("morpho_blue"), SETTINGS, say=say)
 
@@ -39,12 +38,12 @@ def deploy(site: Site) -> dict[str, str]:
     """The contract, a rate that follows use, and for each market an oracle at the price of the world's feeds."""
     compiled = compile_contracts(site.fetched, say=site.say)
     me = site.deployer.address
-    morpho = site.create(compiled["Morpho"]["bytecode"], "(address)", me, what="Morpho")
-    irm = site.create(compiled["IrmMock"]["bytecode"], what="the rate")
+    morpho = site.create(compiled["Morpho"].code, "(address)", me, what="Morpho")
+    irm = site.create(compiled["IrmMock"].code, what="the rate")
     contracts = {"morpho": morpho, "irm": irm}
     site.transact(morpho, "enableIrm(address)", irm)
     site.transact(morpho, "enableLltv(uint256)", LLTV)
-    oracles = {loan: site.create(compiled["OracleMock"]["bytecode"], what=f"the oracle of {loan}") for loan in LENT_USD}
+    oracles = {loan: site.create(compiled["OracleMock"].code, what=f"the oracle of {loan}") for loan in LENT_USD}
     for loan, oracle in oracles.items():
         site.transact(oracle, "setPrice(uint256)", price_of(loan))
         contracts[f"oracle_weth_{loan.lower()}"] = oracle

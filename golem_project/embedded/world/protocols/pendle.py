@@ -130,15 +130,8 @@ def _keep_code(site: Site, keeper: str, code: bytes, *, kept: int) -> tuple[str,
 
 
 def _linked(site: Site, contract: str) -> bytes:
-    artifact = site.fetched.artifact("pendle", site.fetched.find("pendle", contract))
-    text = str(artifact["bytecode"]).removeprefix("0x")
-    for libraries in artifact["linkReferences"].values():
-        for library, places in libraries.items():
-            address = _create(site, library)
-            for place in places:
-                start = 2 * place["start"]
-                text = text[:start] + address[2:].lower() + text[start + 40 :]
-    return bytes.fromhex(text)
+    artifact = site.fetched.contract("pendle", site.fetched.find("pendle", contract))
+    return bytes.fromhex(artifact.link(lambda library: _create(site, library)))
 
 
 def _create_router(site: Site) -> str:
@@ -146,9 +139,9 @@ def _create_router(site: Site) -> str:
         site, "PendleRouterV4", "(address,address)", site.deployer.address, _create(site, "ActionStorageV4")
     )
     parts = [(_create(site, name), name) for name in FACETS]
-    large = site.fetched.artifact("pendle", site.fetched.find("pendle", LARGE_FACET))
+    large = site.fetched.contract("pendle", site.fetched.find("pendle", LARGE_FACET))
     address = _place_of(LARGE_FACET)
-    site.rpc.call("anvil_setCode", address, large["deployedBytecode"])
+    site.rpc.call("anvil_setCode", address, large.deployed_code)
     parts.append((address, LARGE_FACET))
     site.transact(
         router,
@@ -168,9 +161,9 @@ def _create_limit_router(site: Site, router: str, yt: str) -> str:
     """The limit router behind a proxy. What its constructor writes into its code is what it returns when it is called
     where it shall stand.
     """
-    artifact = site.fetched.artifact("pendle", site.fetched.find("pendle", LIMIT_ROUTER))
+    artifact = site.fetched.contract("pendle", site.fetched.find("pendle", LIMIT_ROUTER))
     takes = encode_arguments("(address,address)", site.tokens["WETH"], router)
-    first, at = str(artifact["bytecode"]) + takes.hex(), _place_of(LIMIT_ROUTER)
+    first, at = f"0x{artifact.code}{takes.hex()}", _place_of(LIMIT_ROUTER)
     site.flush()
     site.rpc.call("anvil_setCode", at, first)
     code = site.rpc.call("eth_call", {"to": at, "gas": hex(CREATE_GAS)}, "latest")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from golem_project.embedded.npm import Say, say_to_stderr
+from golem_project.embedded.world.artifact import Artifact
 from golem_project.embedded.world.compiled import compile_sources
 from golem_project.embedded.world.fetched_packages import Fetched
 from golem_project.embedded.world.figures import worth
@@ -12,14 +13,14 @@ from golem_project.embedded.world.protocol_deployer import Site
 from golem_project.embedded.world.protocols import ProtocolWorld
 
 # As its authors compile it.
-SETTINGS: Final[dict[str, Any]] = {"optimizer": {"enabled": True, "runs": 5_000}, "evmVersion": "istanbul"}
+SETTINGS: Final[dict[str, object]] = {"optimizer": {"enabled": True, "runs": 5_000}, "evmVersion": "istanbul"}
 ASSET: Final = "DAI"
 ENTERED_USD: Final = 1_000_000
 # So that a share is worth more than one, as after some time.
 EARNED_USD: Final = 50_000
 
 
-def compile_contracts(fetched: Fetched, *, say: Say = say_to_stderr) -> dict[str, dict[str, Any]]:
+def compile_contracts(fetched: Fetched, *, say: Say = say_to_stderr) -> dict[str, Artifact]:
     """Contract name -> artefact."""
     sources = {**fetched.sources("sushi"), **fetched.sources("openzeppelin", under="@openzeppelin/contracts/")}
     return compile_sources(fetched.packages["solc"], sources, SETTINGS, say=say)
@@ -29,7 +30,7 @@ def deploy(site: Site) -> dict[str, str]:
     """The bar, somebody inside, and something earned."""
     compiled = compile_contracts(site.fetched, say=site.say)
     token, entered = site.tokens[ASSET], worth(ASSET, ENTERED_USD)
-    bar = site.create(compiled["SushiBar"]["bytecode"], "(address)", token, what="the bar")
+    bar = site.create(compiled["SushiBar"].code, "(address)", token, what="the bar")
     guest = site.account("guest")
     site.give(ASSET, entered + worth(ASSET, EARNED_USD), guest.address)
     site.transact(token, "approve(address,uint256)", bar, entered, sender=guest)

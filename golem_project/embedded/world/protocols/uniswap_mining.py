@@ -26,7 +26,7 @@ def deploy(site: Site) -> dict[str, str]:
         "v3_staker",
         STAKER_FILE,
         "(address,address,uint256,uint256)",
-        *(known["uniswap_v3_factory"], known["uniswap_v3_position_manager"], START_LEAD, LONGEST),
+        *(known.uniswap_v3_factory, known.uniswap_v3_position_manager, START_LEAD, LONGEST),
     )
     listed = site.create_from("merkle_distributor", LIST_FILE, "(address,bytes32)", site.tokens["DAI"], NOBODY)
     return {"staker": staker, "claim_list": listed}

@@ -51,7 +51,7 @@ POOLS: Final = (
 
 def deploy(site: Site) -> dict[str, str]:
     """The contracts, a hook that sets a pool's fee, and the pools."""
-    me, permit2, wrapped = site.deployer.address, site.contracts["permit2"], site.contracts["weth9"]
+    me, permit2, wrapped = site.deployer.address, site.contracts.permit2, site.contracts.weth9
     manager = site.create_from("v4_core", "out/PoolManager.sol/PoolManager.json", "(address)", me)
     descriptor = create_periphery(
         site, "PositionDescriptor", "(address,address,bytes32)", manager, wrapped, NATIVE.encode().ljust(32, b"\0")
@@ -83,16 +83,16 @@ def create_periphery(site: Site, contract: str, types: str, *arguments: object) 
 
 def create_router(site: Site, manager: str, positions: str) -> str:
     """The router over all three versions. It knows no bridge: that command reverts here."""
-    known, hashes = site.contracts, site.deployments["init_code_hashes"]
+    known, hashes = site.contracts, site.table.init_code_hashes
     arguments = (
-        known["permit2"],
-        known["weth9"],
-        known["uniswap_v2_factory"],
-        known["uniswap_v3_factory"],
-        bytes.fromhex(hashes["uniswap_v2"][2:]),
-        bytes.fromhex(hashes["uniswap_v3"][2:]),
+        known.permit2,
+        known.weth9,
+        known.uniswap_v2_factory,
+        known.uniswap_v3_factory,
+        bytes.fromhex(hashes.uniswap_v2[2:]),
+        bytes.fromhex(hashes.uniswap_v3[2:]),
         manager,
-        known["uniswap_v3_position_manager"],
+        known.uniswap_v3_position_manager,
         positions,
         ZERO,
     )
@@ -101,8 +101,8 @@ def create_router(site: Site, manager: str, positions: str) -> str:
 
 def install_hook(site: Site, manager: str) -> str:
     """Put the hook at an address whose bits say what it may do; the node is told to, so nobody searches for a salt."""
-    artifact = site.fetched.artifact("v4_core", "out/DynamicFeesTestHook.sol/DynamicFeesTestHook.json")
-    site.rpc.call("anvil_setCode", HOOK, artifact["deployedBytecode"]["object"])
+    artifact = site.fetched.contract("v4_core", "out/DynamicFeesTestHook.sol/DynamicFeesTestHook.json")
+    site.rpc.call("anvil_setCode", HOOK, artifact.deployed_code)
     site.transact(HOOK, "setManager(address)", manager)
     site.transact(HOOK, "setFee(uint24)", HOOK_FEE)
     return HOOK
@@ -110,7 +110,7 @@ def install_hook(site: Site, manager: str) -> str:
 
 def open_pool(site: Site, positions: str, pool: NewPool) -> None:
     """Initialize it at the feeds' price and mint one position over the whole range."""
-    me, permit2 = site.deployer.address, site.contracts["permit2"]
+    me, permit2 = site.deployer.address, site.contracts.permit2
     addresses = {symbol: ZERO if symbol == NATIVE else site.tokens[symbol] for symbol in pool.symbols}
     symbols = sorted(pool.symbols, key=lambda symbol: int(addresses[symbol], 16))
     # The coin is priced as its wrapped token.

@@ -30,7 +30,7 @@ def read_code(fetched: Fetched, contract: str) -> str:
 
 def deploy(site: Site) -> dict[str, str]:
     """One reactor for each kind of order; what they take tokens by is there already."""
-    permit2, owner = site.contracts["permit2"], site.deployer.address
+    permit2, owner = site.contracts.permit2, site.deployer.address
     reactors = {
         key: site.create(read_code(site.fetched, contract), "(address,address)", permit2, owner, what=contract)
         for key, contract in REACTORS.items()

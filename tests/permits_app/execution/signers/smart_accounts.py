@@ -73,7 +73,7 @@ def load_bytecode() -> dict[str, str]:
         found[name] = "0x" + match.group(1)
     compiler = load_lock(solidity.LOCK_FILE)["solc"]
     compiled = compile_sources(compiler, {"Validator.sol": VALIDATOR}, solidity.SETTINGS)
-    found["validator"] = "0x" + compiled["SimulatedEcdsaValidator"]["bytecode"]
+    found["validator"] = "0x" + compiled["SimulatedEcdsaValidator"].code
     return found
 
 

@@ -7,11 +7,15 @@ trips of halving. Log queries are cut to what the chain's nodes allow and halved
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+from pydantic import Field
 
 from tools_app.chain.abi import checksum
 from tools_app.chain.node_errors import BlockUnavailable, LogRangeTooWide, RpcNonsense
 from tools_app.chain.rpc import RpcReply, RpcRequest, parse_quantity
+from tools_app.core.stored_json import read_stored
 from tools_app.toolkit.views import BlockRef, LogEntry, LogQuery
 
 Send = Callable[[Sequence[RpcRequest]], list[RpcReply]]
@@ -21,35 +25,58 @@ _MOST_CHUNKS: Final = 400
 _MOST_LOGS: Final = 50_000
 
 
+@dataclass(frozen=True, slots=True)
+class _NodeBlock:
+    """What a node says of a block, none of it looked at yet."""
+
+    number: object = None
+    timestamp: object = None
+    base_fee: Annotated[object, Field(alias="baseFeePerGas")] = "0x0"
+    gas_limit: Annotated[object, Field(alias="gasLimit")] = "0x0"
+
+
 def parse_block(raw: object) -> BlockRef:
     """A BlockRef of a node's block. Raises RpcNonsense, BlockUnavailable when there is none."""
     if raw is None:
         raise BlockUnavailable("The node does not have that block")
-    if not isinstance(raw, dict) or not isinstance(raw.get("hash"), str):
-        raise RpcNonsense("The node answered something that is no block")
+    match raw:
+        case {"hash": str(block_hash)}:
+            told = read_stored(_NodeBlock, raw)
+        case _:
+            raise RpcNonsense("The node answered something that is no block")
     return BlockRef(
-        number=parse_quantity(raw.get("number")),
-        hash=raw["hash"],
-        timestamp=parse_quantity(raw.get("timestamp")),
-        base_fee=parse_quantity(raw.get("baseFeePerGas", "0x0")),
-        gas_limit=parse_quantity(raw.get("gasLimit", "0x0")),
+        number=parse_quantity(told.number),
+        hash=block_hash,
+        timestamp=parse_quantity(told.timestamp),
+        base_fee=parse_quantity(told.base_fee),
+        gas_limit=parse_quantity(told.gas_limit),
     )
 
 
 def parse_log(raw: Any) -> LogEntry:  # Any: a node's JSON
     """A LogEntry of a node's log. Raises RpcNonsense."""
     try:
-        return LogEntry(
-            address=checksum(raw["address"]),
-            topics=tuple(raw["topics"]),
-            data=raw["data"],
-            block_number=parse_quantity(raw["blockNumber"]),
-            tx_hash=raw["transactionHash"],
-            log_index=parse_quantity(raw["logIndex"]),
-            block_hash=str(raw.get("blockHash") or ""),
-        )
-    except (KeyError, TypeError, ValueError):
-        raise RpcNonsense("The node answered something that is no log") from None
+        match raw:
+            case {
+                "address": address,
+                "topics": topics,
+                "data": data,
+                "blockNumber": number,
+                "transactionHash": tx_hash,
+                "logIndex": index,
+            }:
+                return LogEntry(
+                    address=checksum(address),
+                    topics=tuple(topics),
+                    data=data,
+                    block_number=parse_quantity(number),
+                    tx_hash=tx_hash,
+                    log_index=parse_quantity(index),
+                    block_hash=str(raw.get("blockHash") or ""),
+                )
+    except (TypeError, ValueError):
+        pass
+    raise RpcNonsense("The node answered something that is no log")
 
 
 def header_request(number: int) -> RpcRequest:
@@ -135,11 +162,11 @@ def _cut(query: LogQuery, max_range: int) -> range:
 
 
 def _log_request(query: LogQuery, start: int, end: int) -> RpcRequest:
+    addressed = query.addresses[0] if len(query.addresses) == 1 else list(query.addresses)
     wanted: dict[str, object] = {
         "topics": [list(topic) if isinstance(topic, tuple) else topic for topic in query.topics],
         "fromBlock": hex(start),
         "toBlock": hex(end),
+        **({"address": addressed} if query.addresses else {}),
     }
-    if query.addresses:
-        wanted["address"] = query.addresses[0] if len(query.addresses) == 1 else list(query.addresses)
     return RpcRequest("eth_getLogs", (wanted,))

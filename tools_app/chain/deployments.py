@@ -12,12 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.abi import checksum
 from tools_app.chain.networks import Network
 from tools_app.chain.public_issuers import PUBLIC_BRIDGES, PUBLIC_ISSUERS
 from tools_app.chain.public_tokens import PUBLIC_FEEDS, PUBLIC_SEQUENCER_FEEDS, PUBLIC_TOKENS
+from tools_app.core.stored_json import read_stored
 from tools_app.toolkit.views import NATIVE, TokenMeta
 
 DEPLOYMENTS_FOLDER: Final = Path(__file__).with_name("deployments")
@@ -65,29 +66,57 @@ def load_deployment(network: Network, *, folder: Path = DEPLOYMENTS_FOLDER) -> D
     return _read_file(path, written_at_ns, network.twin_of or network.chain_id, network.chain_id)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _FeedRow:
+    feed: str = ""
+    feed_decimals: int | None = None
+    feed_max_age_seconds: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TokenRow(_FeedRow):
+    address: str
+    symbol: str
+    decimals: int
+    name: str | None = None
+    simulated: bool = False
+    traits: tuple[str, ...] = ()
+    issuer: str = ""
+    bridge: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _File:
+    """What a file of ours says of a chain."""
+
+    chain_id: object = None
+    contracts: Mapping[str, str] = field(default_factory=dict)
+    tokens: tuple[_TokenRow, ...] = ()
+    native: _FeedRow = _FeedRow()
+    sequencer_feed: str | None = None
+
+
 @lru_cache(maxsize=64)
 def _read_file(where: str, written_at_ns: int, described: int, chain_id: int) -> Deployment:
     path = Path(where)
-    content = json.loads(path.read_text())
-    if content.get("chain_id") != described:
-        raise ValueError(f"{path.name} describes chain {content.get('chain_id')!r}")
-    contracts = {name: checksum(address) for name, address in content.get("contracts", {}).items()}
-    rows = content.get("tokens", [])
-    feeds = {checksum(row["address"]): _feed(row) for row in rows if row.get("feed")}
-    native = content.get("native", {})
-    if native.get("feed"):
-        feeds[NATIVE] = _feed(native)
+    content = read_stored(_File, json.loads(path.read_text()))
+    if content.chain_id != described:
+        raise ValueError(f"{path.name} describes chain {content.chain_id!r}")
+    contracts = {name: checksum(address) for name, address in content.contracts.items()}
+    rows = content.tokens
+    feeds = {checksum(row.address): _feed(row) for row in rows if row.feed}
+    if content.native.feed:
+        feeds[NATIVE] = _feed(content.native)
     tokens = tuple(_token(chain_id, row) for row in rows)
     symbols = [token.symbol.casefold() for token in tokens]
     if len(set(symbols)) != len(symbols):
         raise ValueError(f"{path.name} registers a symbol twice")
     wrapped = contracts.get("weth9") or contracts.get("wrapped_native")
-    sequencer = content.get("sequencer_feed")
-    backing = (
-        {token.address: name for token, row in zip(tokens, rows, strict=True) if (name := row.get(key) or known(token))}
-        for key, known in (("issuer", _find_issuer), ("bridge", _find_bridge))
-    )
-    return Deployment(chain_id, contracts, tokens, feeds, wrapped, checksum(sequencer) if sequencer else None, *backing)
+    sequencer, pairs = content.sequencer_feed, list(zip(tokens, rows, strict=True))
+    issuers = {token.address: name for token, row in pairs if (name := row.issuer or _find_issuer(token))}
+    bridges = {token.address: name for token, row in pairs if (name := row.bridge or _find_bridge(token))}
+    sequencer_feed = checksum(sequencer) if sequencer else None
+    return Deployment(chain_id, contracts, tokens, feeds, wrapped, sequencer_feed, issuers, bridges)
 
 
 def _find_issuer(token: TokenMeta) -> str:
@@ -98,25 +127,21 @@ def _find_bridge(token: TokenMeta) -> str:
     return PUBLIC_BRIDGES.get((token.chain_id, token.symbol), "")
 
 
-def _token(chain_id: int, row: Mapping[str, Any]) -> TokenMeta:  # Any: JSON of a file of ours
+def _token(chain_id: int, row: _TokenRow) -> TokenMeta:
     return TokenMeta(
         chain_id=chain_id,
-        address=checksum(row["address"]),
-        symbol=row["symbol"],
-        decimals=int(row["decimals"]),
-        name=row.get("name", row["symbol"]),
+        address=checksum(row.address),
+        symbol=row.symbol,
+        decimals=row.decimals,
+        name=row.symbol if row.name is None else row.name,
         is_registered=True,
-        is_simulated=bool(row.get("simulated", False)),
-        has_transfer_fee="fee_on_transfer" in row.get("traits", ()),
+        is_simulated=row.simulated,
+        has_transfer_fee="fee_on_transfer" in row.traits,
     )
 
 
-def _feed(row: Mapping[str, Any]) -> Feed:  # Any: JSON of a file of ours
-    return Feed(
-        address=checksum(row["feed"]),
-        decimals=row.get("feed_decimals"),
-        max_age_seconds=row.get("feed_max_age_seconds"),
-    )
+def _feed(row: _FeedRow) -> Feed:
+    return Feed(address=checksum(row.feed), decimals=row.feed_decimals, max_age_seconds=row.feed_max_age_seconds)
 
 
 @lru_cache(maxsize=64)

@@ -31,6 +31,7 @@ from tools_app.chain.node_errors import (
 from tools_app.core import clock, spans
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.core.stored_json import read_stored
 from tools_app.core.taint import Secret
 from tools_app.toolkit.context import AbiValues
 
@@ -88,6 +89,21 @@ class RpcRequest(NamedTuple):
 
     method: str
     params: AbiValues = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    """What a node answers to one request, none of it looked at yet; so is what stands below."""
+
+    result: object = None
+    error: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class _NodeError:
+    code: object = None
+    message: object = ""
+    data: object = None
 
 
 class RpcReply(NamedTuple):
@@ -227,18 +243,18 @@ class RpcEndpoint:
         return [self._reply(by_id[index], request) for index, request in enumerate(requests)]
 
     def _reply(self, item: dict[str, object], request: RpcRequest) -> RpcReply:
-        error = item.get("error")
-        if error is None:
+        told = read_stored(_Answered, item)
+        if told.error is None:
             if "result" not in item:
                 raise RpcNonsense(f"The node of {self.name} answered neither a result nor an error")
-            if not has_shape(request.method, item["result"]):
+            if not has_shape(request.method, told.result):
                 raise RpcNonsense(f"The node of {self.name} answered {request.method} with something of another shape")
-            return RpcReply(result=item["result"])
-        if not isinstance(error, dict):
+            return RpcReply(result=told.result)
+        if not isinstance(told.error, dict):
             raise RpcNonsense(f"The node of {self.name} answered an error of the wrong shape")
-        code = error.get("code")
-        message = self._redact(str(error.get("message", "")))
-        return RpcReply(error=build_node_error(code if type(code) is int else None, message, error.get("data")))
+        error = read_stored(_NodeError, told.error)
+        code, message = error.code, self._redact(str(error.message))
+        return RpcReply(error=build_node_error(code if type(code) is int else None, message, error.data))
 
     def _exchange(self, body: bytes, deadline: Deadline | None) -> bytes:
         budget_ms = float(self._limits.request_ms)

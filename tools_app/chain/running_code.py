@@ -16,6 +16,7 @@ from typing import Any, Final
 from eth_utils.crypto import keccak
 
 from tools_app.chain.abi import checksum
+from tools_app.core.stored_json import read_stored
 from tools_app.toolkit.context import ChainReader, ReadCall
 
 BEACON_SLOT: Final = 0xA3F0AD74E5423AEBFD80D3EF4346578335A9A72AEAEE59FF6CB3582B35133D50
@@ -32,6 +33,17 @@ _LARGEST_PRECOMPILE: Final = 0xFFFF
 # A clone is all of its code: push the address, delegate, and return or revert.
 _LONGEST_CLONE: Final = 128
 _CLONED: Final = re.compile(rb"\x73(.{20})(?:\x5a|.\x5a)?\xf4", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """`RunningCode` as `as_dict` keeps it."""
+
+    roots: tuple[str, ...]
+    codes: dict[str, str]
+    slots: tuple[tuple[str, str, str], ...]
+    beacons: dict[str, str]
+    ran: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +115,14 @@ class RunningCode:
 
     @classmethod
     def of_dict(cls, kept: Mapping[str, Any]) -> RunningCode:  # Any: JSON of a file of ours
-        """What `as_dict` kept. Raises KeyError and ValueError for anything else."""
+        """What `as_dict` kept. Raises ValueError for anything else."""
+        told = read_stored(_Kept, kept)
         return cls(
-            roots=tuple(kept["roots"]),
-            codes=dict(kept["codes"]),
-            slots={(address, int(slot, 16)): int(word, 16) for address, slot, word in kept["slots"]},
-            beacons=dict(kept["beacons"]),
-            ran=tuple((account, code) for account, code in kept["ran"]),
+            roots=told.roots,
+            codes=told.codes,
+            slots={(address, int(slot, 16)): int(word, 16) for address, slot, word in told.slots},
+            beacons=told.beacons,
+            ran=told.ran,
         )
 
 

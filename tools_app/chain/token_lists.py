@@ -74,17 +74,21 @@ def read_list(path: Path) -> dict[int, tuple[TokenMeta, ...]]:
 
 
 def _read_row(row: dict[str, Any]) -> TokenMeta | None:  # Any: a stranger's JSON
-    if not _ADDRESS.fullmatch(str(row["address"])):
-        # Lists name tokens of chains that are no EVM too.
-        return None
-    symbol, name, decimals = str(row["symbol"]), str(row["name"]), int(row["decimals"])
+    match row:
+        case {"address": address} if not _ADDRESS.fullmatch(str(address)):
+            # Lists name tokens of chains that are no EVM too.
+            return None
+        case {"address": address, "symbol": named, "name": described, "decimals": places, "chainId": chain_id}:
+            symbol, name, decimals = str(named), str(described), int(places)
+        case _:
+            raise ValueError("a row of it is no token")
     if symbol != clean_text(symbol, limit=_LONGEST_SYMBOL) or not symbol or not 0 <= decimals <= _LARGEST_DECIMALS:
         return None
     if any(letter.isspace() for letter in symbol):
         return None
     return TokenMeta(
-        chain_id=int(row["chainId"]),
-        address=checksum(str(row["address"])),
+        chain_id=int(chain_id),
+        address=checksum(str(address)),
         symbol=symbol,
         decimals=decimals,
         name=clean_text(name, limit=_LONGEST_NAME),

@@ -6,6 +6,7 @@ the type does not know is left out. An integer that a double would round is an `
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import PlainSerializer, TypeAdapter
@@ -20,7 +21,8 @@ _ADAPTERS: Final[dict[type, TypeAdapter[Any]]] = {}  # Any: adapters of every ty
 def read_stored(kind: type[T], stored: object) -> T:
     """The value that was stored. Raises ValueError naming the field that is none of its type."""
     adapter: TypeAdapter[T] = _adapt(kind)
-    return adapter.validate_python(stored)
+    # A view of a dict is none to pydantic.
+    return adapter.validate_python(dict(stored) if isinstance(stored, MappingProxyType) else stored)
 
 
 def write_stored(value: object) -> dict[str, object]:

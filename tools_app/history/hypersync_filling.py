@@ -24,6 +24,7 @@ from tools_app.chain.node_errors import RpcNonsense
 from tools_app.core import guarded_http
 from tools_app.core.bounded_parsing import OutsideTextRefused, read_json
 from tools_app.core.clock import Deadline
+from tools_app.core.stored_json import read_stored
 from tools_app.core.taint import Secret
 from tools_app.history.checked_logs import (
     CheckedHeader,
@@ -195,12 +196,25 @@ def _ask(chain_id: int, query: dict[str, Any], deadline: Deadline) -> Any:  # An
         raise OutsideFailed(str(refusal)) from None
 
 
-def _read_page(page: Any) -> tuple[list[CheckedHeader], list[LogEntry], int]:  # Any: a node's JSON
-    """Any: the service's JSON. Raises OutsideFailed for another shape, RpcNonsense for what is no block or log."""
+@dataclass(frozen=True, slots=True)
+class _Part:
+    blocks: tuple[dict[str, object], ...] = ()
+    logs: tuple[dict[str, object], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    next_block: int
+    data: tuple[_Part, ...]
+
+
+def _read_page(page: object) -> tuple[list[CheckedHeader], list[LogEntry], int]:
+    """Raises OutsideFailed for another shape, RpcNonsense for what is no block or log."""
     try:
-        following = int(page["next_block"])
-        blocks = [block for part in page["data"] for block in part.get("blocks", ())]
-        logs = [log for part in page["data"] for log in part.get("logs", ())]
+        told = read_stored(_Page, page)
+        following = told.next_block
+        blocks = [block for part in told.data for block in part.blocks]
+        logs = [log for part in told.data for log in part.logs]
         headers = [parse_header(_as_node_block(block)) for block in blocks]
         entries = [parse_log(_as_node_log(log)) for log in logs]
     except (KeyError, TypeError, ValueError, AttributeError):
@@ -209,26 +223,39 @@ def _read_page(page: Any) -> tuple[list[CheckedHeader], list[LogEntry], int]:  #
 
 
 def _as_node_block(block: dict[str, object]) -> dict[str, object]:
-    return {
-        "number": hex(_number(block["number"])),
-        "hash": block["hash"],
-        "parentHash": block["parent_hash"],
-        "timestamp": hex(_number(block["timestamp"])),
-        "logsBloom": block["logs_bloom"],
-        "baseFeePerGas": "0x0",
-    }
+    match block:
+        case {"number": number, "hash": own, "parent_hash": parent, "timestamp": timestamp, "logs_bloom": bloom}:
+            return {
+                "number": hex(_number(number)),
+                "hash": own,
+                "parentHash": parent,
+                "timestamp": hex(_number(timestamp)),
+                "logsBloom": bloom,
+                "baseFeePerGas": "0x0",
+            }
+    raise ValueError("a block of it lacks what was asked for")
 
 
 def _as_node_log(log: dict[str, object]) -> dict[str, object]:
-    return {
-        "address": log["address"],
-        "topics": [log[name] for name in _LOG_FIELDS[-4:] if log.get(name)],
-        "data": log["data"],
-        "blockNumber": hex(_number(log["block_number"])),
-        "transactionHash": log["transaction_hash"],
-        "logIndex": hex(_number(log["log_index"])),
-        "blockHash": log["block_hash"],
-    }
+    match log:
+        case {
+            "address": address,
+            "data": data,
+            "block_number": number,
+            "transaction_hash": tx_hash,
+            "log_index": index,
+            "block_hash": block_hash,
+        }:
+            return {
+                "address": address,
+                "topics": [log[name] for name in _LOG_FIELDS[-4:] if log.get(name)],
+                "data": data,
+                "blockNumber": hex(_number(number)),
+                "transactionHash": tx_hash,
+                "logIndex": hex(_number(index)),
+                "blockHash": block_hash,
+            }
+    raise ValueError("a log of it lacks what was asked for")
 
 
 def _number(value: Any) -> int:  # Any: a node's JSON

@@ -6,7 +6,10 @@ to whoever implements it. Source: ethereum/ERCs, `ERCS/erc-8004.md`, commit 2395
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
+
+from tools_app.chain.abi_records import AbiEvent
 
 REGISTRATION_TYPE: Final = "https://eips.ethereum.org/EIPS/eip-8004#registration-v1"
 """What the registration file of an agent says its own type is."""
@@ -45,6 +48,17 @@ NEW_FEEDBACK: Final = (
     " uint8 valueDecimals, string indexed indexedTag1, string tag1, string tag2, string endpoint, string feedbackURI,"
     " bytes32 feedbackHash)"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackGiven:
+    """One piece of feedback, as the registry's log tells it."""
+
+    client_address: str
+    feedback_index: int
+
+
+FEEDBACK_GIVEN: Final = AbiEvent(NEW_FEEDBACK, FeedbackGiven)
 FEEDBACK_REVOKED: Final = (
     "event FeedbackRevoked(uint256 indexed agentId, address indexed clientAddress, uint64 indexed feedbackIndex)"
 )

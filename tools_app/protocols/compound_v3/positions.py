@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from tools_app.chain.abi import checksum
+from tools_app.core.stored_json import read_stored
 from tools_app.protocols.compound_v3 import signatures
 from tools_app.protocols.compound_v3.addresses import NAME, Comet, find_comet, known_comets
 from tools_app.protocols.compound_v3.reads import Account, answer_of, ask_accounts, health_of
@@ -122,21 +124,30 @@ def _locked(
     return (Locked(comet.base, 0, "frozen"),) if is_in_paused and account.supplied else ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    supplied: int
+    owed: int
+    collateral: dict[str, int]
+    available_liquidity: int
+    is_withdraw_paused: bool
+    is_reward_counted: bool
+
+
 class CometExits:
     """Out of a market: pay back, take what is lent, take the covers; then rewards, where they count."""
 
     def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
         """The next step; a debt first, since it holds the covers."""
-        facts, chain_id = position.facts, position.ref.chain_id
+        chain_id = position.ref.chain_id
         comet = find_comet(chain_id, position.ref.id)
         if comet is None:
             return None
-        supplied, owed, liquidity = (int(facts[each]) for each in ("supplied", "owed", "available_liquidity"))
-        wanted = {"market": comet.base, "chain_id": chain_id}
-        covers = {token: int(raw) for token, raw in facts["collateral"].items()}
-        if owed:
-            return self._pay_back(position, wanted, owed, held.get(comet.base, 0), covers)
-        if facts["is_withdraw_paused"] and (supplied or covers):
+        facts, wanted = read_stored(_Facts, position.facts), {"market": comet.base, "chain_id": chain_id}
+        supplied, liquidity, covers = facts.supplied, facts.available_liquidity, facts.collateral
+        if facts.owed:
+            return self._pay_back(position, comet.base, facts, held.get(comet.base, 0))
+        if facts.is_withdraw_paused and (supplied or covers):
             return Wait(None, "the market is paused by its guardians: nothing goes out")
         for token in covers:
             params = {**wanted, "asset": token, "amount": "max"}
@@ -147,20 +158,19 @@ class CometExits:
             amount = "max" if supplied <= liquidity else str(liquidity)
             params = {**wanted, "asset": comet.base, "amount": amount}
             return Act("compound_v3_withdraw", params, "what is lent is taken out")
-        if facts["is_reward_counted"]:
+        if facts.is_reward_counted:
             return Act("compound_v3_claim_rewards", wanted, "what the market owes beside is claimed")
         return None
 
-    def _pay_back(
-        self, position: Position, wanted: Mapping[str, object], owed: int, funds: int, covers: Mapping[str, int]
-    ) -> ExitStep:
-        needed = owed + owed * REPAY_SPARE_BPS // 10_000 + 2
-        short = NeedsTrade(str(wanted["market"]), max(0, needed - funds), "the debt is to be repaid")
+    def _pay_back(self, position: Position, market: str, facts: _Facts, funds: int) -> ExitStep:
+        wanted = {"market": market, "chain_id": position.ref.chain_id}
+        needed = facts.owed + facts.owed * REPAY_SPARE_BPS // 10_000 + 2
+        short = NeedsTrade(market, max(0, needed - funds), "the debt is to be repaid")
         if funds:
             params = {**wanted, "amount": "max"}
             return Act("compound_v3_repay", params, "the debt is paid back", None if funds >= needed else short)
         has_room = (position.health_bps or 0) > DEFAULT_HEALTH_FLOOR_BPS + ROOM_ABOVE_FLOOR_BPS
-        for token in covers if has_room and not position.facts["is_withdraw_paused"] else ():
+        for token in facts.collateral if has_room and not facts.is_withdraw_paused else ():
             params = {**wanted, "asset": token, "amount": "max"}
             return Act("compound_v3_withdraw", params, "as much as the floor of its health leaves", short)
         return short

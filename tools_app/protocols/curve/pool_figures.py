@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from tools_app.chain.abi import decode_log, event_topic
+from tools_app.chain.abi import event_topic
+from tools_app.chain.abi_records import AbiEvent
 from tools_app.core.ratio import percent_text
 from tools_app.core.units import BPS, format_units
 from tools_app.portfolio.holdings import PriceBook
@@ -152,6 +153,15 @@ def convex_bps(reader: ChainReader, place: Place, standing: Standing, there: AtC
     return None if paid is None or not worth else paid * BPS // worth
 
 
+@dataclass(frozen=True, slots=True)
+class _Exchanged:
+    sold_id: int
+    tokens_sold: int
+
+
+_EXCHANGES: Final = AbiEvent(EXCHANGED, _Exchanged)
+
+
 def _volume(reader: ChainReader, place: Place, tokens: list[TokenMeta], prices: PriceBook) -> int | None:
     first = reader.first_block_since(reader.block.timestamp - DAY_SECONDS)
     if not first.number:
@@ -164,8 +174,8 @@ def _volume(reader: ChainReader, place: Place, tokens: list[TokenMeta], prices: 
     )
     sold = [0] * len(tokens)
     for log in logs:
-        told = decode_log(EXCHANGED, log)
+        told = _EXCHANGES.read(log)
         if told is not None:
-            sold[int(told["sold_id"])] += int(told["tokens_sold"])
+            sold[told.sold_id] += told.tokens_sold
     worth = [prices.weigh(token.address, raw).micro_usd for token, raw in zip(tokens, sold, strict=True)]
     return None if None in worth else sum(each for each in worth if each is not None)

@@ -5,8 +5,10 @@ out.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
+from tools_app.core.stored_json import read_stored
 from tools_app.protocols.curve.addresses import NAME, Place, find_places
 from tools_app.protocols.curve.reads import Held, ask_held, convex_call, tells_shut
 from tools_app.standards.stable_shares import Counting, counting_calls, read_counting
@@ -44,25 +46,36 @@ class CurvePositions(Positions):
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    pool: str
+    lp_free: int
+    lp_staked: int
+    lp_at_convex: int
+    earned_at_convex: int
+    claimable: int
+    is_reward_counted: bool
+
+
 class CurveExits:
     """Out of Convex and the gauge, out of the pool, then rewards: who does not pay rewards keeps nobody in."""
 
     def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
         """One step; dust stays, and so does a reward that nobody prices."""
-        facts, chain_id = position.facts, position.ref.chain_id
-        wanted = {"pool": facts["pool"], "chain_id": chain_id}
-        if int(facts["lp_at_convex"]) >= DUST:
+        facts = read_stored(_Facts, position.facts)
+        wanted = {"pool": facts.pool, "chain_id": position.ref.chain_id}
+        if facts.lp_at_convex >= DUST:
             unstake = {**wanted, "amount": EVERYTHING, "claim": False}
             return Act("convex_unstake_lp", unstake, "the LP tokens are taken out of Convex")
-        if int(facts["lp_staked"]) >= DUST:
+        if facts.lp_staked >= DUST:
             unstake = {**wanted, "action": "unstake", "amount": EVERYTHING}
             return Act("curve_stake_gauge", unstake, "the LP tokens are taken out of the gauge")
-        if int(facts["lp_free"]) >= DUST:
+        if facts.lp_free >= DUST:
             give_back = {**wanted, "lp_amount": EVERYTHING}
             return Act("curve_remove_liquidity", give_back, "the LP tokens are given back for the pool's coins")
-        if int(facts["claimable"]) and facts["is_reward_counted"]:
+        if facts.claimable and facts.is_reward_counted:
             return Act("curve_stake_gauge", {**wanted, "action": "claim"}, "the gauge's reward is claimed")
-        if int(facts["earned_at_convex"]) and facts["is_reward_counted"]:
+        if facts.earned_at_convex and facts.is_reward_counted:
             return Act("convex_claim_rewards", wanted, "what Convex owes is claimed")
         return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Final, Literal, TypeVar
 
 from pydantic import Field
@@ -23,7 +24,7 @@ from tools_app.protocols.curve.positions import KIND, ref_of
 from tools_app.protocols.curve.reads import Standing, ask_standing
 from tools_app.standards import erc20
 from tools_app.standards.plan_draft import PlanDraft
-from tools_app.standards.receipts import events_of
+from tools_app.standards.receipts import list_events, read_details
 from tools_app.standards.stable_shares import LP_DECIMALS, LP_UNITS, PEG_BPS
 from tools_app.standards.stable_swap import WAD, Unsolvable
 from tools_app.toolkit.answer import OfChain, Told
@@ -105,16 +106,22 @@ class Pools(OfChain):
     source: str
 
 
+@dataclass(frozen=True, slots=True)
+class _AddDetails:
+    lp: str
+    supply_after: int
+    bonus_bps: int
+
+
 def report_add(outcome: PlanOutcome) -> AddReport:
     """LP tokens from their own transfers."""
-    details = outcome.plan.details
-    moved = events_of(outcome, erc20.TRANSFER_EVENT, contract=str(details["lp"]))
-    got = sum(int(each["value"]) for each in moved if each["to"] == outcome.account)
-    supply = int(details["supply_after"])
+    details = read_details(_AddDetails, outcome)
+    moved = list_events(outcome, erc20.MOVED, contract=details.lp)
+    got, supply = sum(each.value for each in moved if each.to == outcome.account), details.supply_after
     return AddReport(
         lp_received=str(got),
         share_of_pool=format_units(got * 10**8 // supply, 6) if supply else "0",
-        bonus_bps=int(details["bonus_bps"]),
+        bonus_bps=details.bonus_bps,
     )
 
 

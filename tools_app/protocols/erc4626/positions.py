@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from tools_app.core.stored_json import read_stored
 from tools_app.protocols.erc4626.addresses import NAME, find_savings, known_vaults
 from tools_app.protocols.erc4626.savings import SSR, pays_nothing
 from tools_app.standards.erc4626 import Vault, VaultFamily
@@ -51,6 +52,23 @@ class VaultPositions:
 POSITIONS: Final = VaultPositions()
 
 
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    shares: int
+    redeemable_shares: int
+    by_request: str = ""
+    is_paused: bool = False
+    is_barred: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _RequestFacts:
+    vault: str
+    way: str
+    claimable: int
+    is_paused: bool
+
+
 class VaultExits:
     """Out of a vault: give the shares back, as many as it takes; where it is asked, ask, wait and claim."""
 
@@ -60,14 +78,15 @@ class VaultExits:
             return None
         if position.ref.kind == REQUEST_KIND:
             return _end_request(position)
-        shares, redeemable = int(position.facts["shares"]), int(position.facts["redeemable_shares"])
+        facts = read_stored(_Facts, position.facts)
+        shares, redeemable = facts.shares, facts.redeemable_shares
         if not shares:
             return None
-        if position.facts.get("is_paused"):
+        if facts.is_paused:
             return Wait(None, "the vault is paused: it takes no request")
-        if position.facts.get("is_barred") and not redeemable:
+        if facts.is_barred and not redeemable:
             return Stuck("the vault took the account off its list: only those who run it can let its shares out")
-        is_asked = bool(position.facts.get("by_request")) and redeemable < shares
+        is_asked = bool(facts.by_request) and redeemable < shares
         if not redeemable and not is_asked:
             return Wait(None, "the vault takes no shares back now")
         wanted = "max" if redeemable >= shares or is_asked else str(redeemable)
@@ -78,13 +97,13 @@ class VaultExits:
 
 
 def _end_request(position: Position) -> ExitStep | None:
-    facts = position.facts
-    if facts["is_paused"]:
+    facts = read_stored(_RequestFacts, position.facts)
+    if facts.is_paused:
         return Wait(None, "the vault is paused: nothing of it is claimed or taken back")
-    params = {"vault": facts["vault"], "chain_id": position.ref.chain_id}
-    if int(facts["claimable"]):
-        return Act("vault_claim_request", {**params, "request": facts["way"]}, "the vault has settled it")
-    if facts["way"] == OUT:
+    params = {"vault": facts.vault, "chain_id": position.ref.chain_id}
+    if facts.claimable:
+        return Act("vault_claim_request", {**params, "request": facts.way}, "the vault has settled it")
+    if facts.way == OUT:
         return Wait(None, "the vault has not settled it yet, and nobody but those who run it can")
     return Act("vault_cancel_request", params, "it is not settled, and is taken back", is_early=True)
 

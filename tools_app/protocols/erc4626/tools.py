@@ -5,6 +5,7 @@ At a vault that is entered and left by request these ask; two more claim what wa
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Final, Literal
 
@@ -16,6 +17,7 @@ from tools_app.protocols.erc4626.positions import FAMILY, REQUESTS
 from tools_app.protocols.erc4626.savings import SSR, pays_nothing
 from tools_app.standards.erc4626 import Vault, VaultClosed, sum_shares
 from tools_app.standards.erc7540 import IN, OUT
+from tools_app.standards.receipts import read_details
 from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
@@ -90,14 +92,28 @@ class CancelReport(Report):
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Details:
+    fee: int
+    request_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _AssetDetails:
+    asset: str
+    symbol: str
+    decimals: int
+
+
 def report_deposit(outcome: PlanOutcome) -> DepositReport:
     """Shares from the vault's own transfer, assets from the balance difference."""
-    token, request = outcome.plan.spends[0].token, outcome.plan.details.get("request_id")
+    token, details = outcome.plan.spends[0].token, read_details(_Details, outcome)
+    request = details.request_id
     assets, shares = -outcome.deltas.get(token.address, 0), sum_shares(outcome, "to")
     return DepositReport(
         shares_received=str(shares),
         assets_deposited=TokenAmount(assets, token),
-        fee_deducted=TokenAmount(int(outcome.plan.details["fee"]), token),
+        fee_deducted=TokenAmount(details.fee, token),
         share_price_at_deposit=None if request else _price(assets, shares),
         request_id=request,
         note=BY_REQUEST if request else None,
@@ -106,13 +122,13 @@ def report_deposit(outcome: PlanOutcome) -> DepositReport:
 
 def report_redeem(outcome: PlanOutcome) -> RedeemReport:
     """Assets from the balance difference, shares from the vault's own transfer."""
-    details, shares = outcome.plan.details, sum_shares(outcome, "from")
-    token, request = _asset(outcome), details.get("request_id")
+    details, shares = read_details(_Details, outcome), sum_shares(outcome, "from")
+    token, request = _asset(outcome), details.request_id
     assets = outcome.deltas.get(token.address, 0)
     return RedeemReport(
         assets_received=TokenAmount(assets, token),
         shares_redeemed=str(shares),
-        fee_deducted=TokenAmount(int(details["fee"]), token),
+        fee_deducted=TokenAmount(details.fee, token),
         share_price_at_withdraw=None if request else _price(assets, shares),
         request_id=request,
         note=BY_REQUEST if request else None,
@@ -263,15 +279,8 @@ def _asset(outcome: PlanOutcome) -> TokenMeta:
     """The vault's asset as the plan has it, or as its details name it."""
     if outcome.plan.receives:
         return outcome.plan.receives[0].token
-    details = outcome.plan.details
-    return TokenMeta(
-        outcome.plan.chain_id,
-        str(details["asset"]),
-        str(details["symbol"]),
-        int(details["decimals"]),
-        "",
-        is_registered=False,
-    )
+    told = read_details(_AssetDetails, outcome)
+    return TokenMeta(outcome.plan.chain_id, told.asset, told.symbol, told.decimals, "", is_registered=False)
 
 
 def _price(assets: int, shares: int) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tools_app.chain.abi import decode_log, encode_event_topics
+from tools_app.chain.abi import encode_event_topics
 from tools_app.chain.networks import get_network
 from tools_app.protocols.erc8004 import math
 from tools_app.protocols.erc8004.addresses import IDENTITY, REPUTATION, VALIDATION
@@ -195,8 +195,7 @@ def read_recent(reader: ChainReader, at: Mapping[str, str], number: int, *, days
     first = max(head.number - log_blocks(reader) + 1, reader.first_block_since(since).number, 0)
     topics = encode_event_topics(erc8004.NEW_FEEDBACK, agentId=number)
     logs = reader.logs(address=at[REPUTATION], topics=topics, from_block=first, to_block=head.number)
-    told = [found for log in logs if (found := decode_log(erc8004.NEW_FEEDBACK, log)) is not None]
-    return {(str(each["clientAddress"]), int(each["feedbackIndex"])) for each in told}
+    return {(each.client_address, each.feedback_index) for each in erc8004.FEEDBACK_GIVEN.list(logs)}
 
 
 def log_blocks(reader: ChainReader) -> int:

@@ -5,8 +5,10 @@ cooldown.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
+from tools_app.core.stored_json import IntText, read_stored, write_stored
 from tools_app.protocols.ethena.addresses import NAME, find_vault
 from tools_app.protocols.ethena.reads import Staked, ask_staked
 from tools_app.standards.erc4626 import PAID_OUT, Vault, VaultFamily
@@ -64,6 +66,16 @@ class StakedPositions:
         return (cooldown_ref(chain_id),) if left else ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    shares: IntText
+    worth: IntText
+    cooling: IntText
+    cooldown_end: IntText
+    cooldown_seconds: IntText
+    is_restricted: bool
+
+
 class StakedExits:
     """Let shares cool down, wait, claim. A cooldown that runs is waited for first: shares that came meanwhile, from
     strangers too, must not start it anew.
@@ -71,31 +83,32 @@ class StakedExits:
 
     def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
         """One step; dust stays."""
-        facts, chain_id = position.facts, position.ref.chain_id
-        if facts["is_restricted"]:
+        facts, chain_id = read_stored(_Facts, position.facts), position.ref.chain_id
+        if facts.is_restricted:
             return Stuck("Ethena has restricted this account: only its issuer can let it out")
         if position.ref.kind == REQUEST_KIND:
-            end = int(facts["cooldown_end"])
+            end = facts.cooldown_end
             if end > now:
                 return Wait(end, "it cools down")
             return Act("ethena_claim_unstaked", {"chain_id": chain_id}, "the cooldown is over")
-        if int(facts["worth"]) < DUST_WEI:
+        if facts.worth < DUST_WEI:
             return None
-        if int(facts["cooling"]):
-            return Wait(max(now + 1, int(facts["cooldown_end"])), "an earlier exit cools down and is claimed first")
+        if facts.cooling:
+            return Wait(max(now + 1, facts.cooldown_end), "an earlier exit cools down and is claimed first")
         asked = {"amount": _ALL, "chain_id": chain_id}
         return Act("ethena_unstake_usde", asked, "the shares cool down, or are given back where there is no cooldown")
 
 
 def _facts(staked: Staked) -> dict[str, object]:
-    return {
-        "shares": str(staked.shares),
-        "worth": str(staked.worth),
-        "cooling": str(staked.cooling),
-        "cooldown_end": str(staked.cooldown_end),
-        "cooldown_seconds": str(staked.duration),
-        "is_restricted": staked.is_restricted,
-    }
+    facts = _Facts(
+        shares=staked.shares,
+        worth=staked.worth,
+        cooling=staked.cooling,
+        cooldown_end=staked.cooldown_end,
+        cooldown_seconds=staked.duration,
+        is_restricted=staked.is_restricted,
+    )
+    return write_stored(facts)
 
 
 def _stake(chain_id: int, vault: Vault, staked: Staked) -> Position:

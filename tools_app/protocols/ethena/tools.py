@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Final, Literal
 
 from pydantic import Field
@@ -35,9 +35,16 @@ from tools_app.protocols.ethena.reads import (
 from tools_app.select_tool_for_venue import whose
 from tools_app.standards import erc20
 from tools_app.standards.batches import read_all
-from tools_app.standards.erc4626 import MOST_JUMP_BPS, TO_ASSETS, WITHDRAW_EVENT, SharesMissing, Vault, sum_shares
+from tools_app.standards.erc4626 import (
+    MOST_JUMP_BPS,
+    PAID_OUT,
+    TO_ASSETS,
+    SharesMissing,
+    Vault,
+    sum_shares,
+)
 from tools_app.standards.plan_draft import PlanDraft
-from tools_app.standards.receipts import events_of
+from tools_app.standards.receipts import list_events, read_details
 from tools_app.standards.vault_logs import read_put_in
 from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext, WriteContext
@@ -153,17 +160,26 @@ class Held(OfChain):
     is_restricted: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _LeaveDetails:
+    vault: str
+    asset: str
+    symbol: str
+    cooldown_end: int
+    request_id: str = ""
+
+
 def report_leave(outcome: PlanOutcome) -> LeaveReport:
     """Dollars from balances, or what the contract's own event says went to cool down."""
-    details = outcome.plan.details
-    cooled = sum(int(each["assets"]) for each in events_of(outcome, WITHDRAW_EVENT, contract=str(details["vault"])))
-    is_cooling = bool(details["cooldown_end"])
-    token = TokenMeta(outcome.plan.chain_id, str(details["asset"]), str(details["symbol"]), 18, "", is_registered=False)
+    details = read_details(_LeaveDetails, outcome)
+    cooled = sum(each.assets for each in list_events(outcome, PAID_OUT, contract=details.vault))
+    is_cooling = bool(details.cooldown_end)
+    token = TokenMeta(outcome.plan.chain_id, details.asset, details.symbol, 18, "", is_registered=False)
     return LeaveReport(
         usde_received=None if is_cooling else TokenAmount(outcome.deltas.get(token.address, 0), token),
         usde_cooling=TokenAmount(cooled, token) if is_cooling else None,
-        request_id=str(details["request_id"]) if is_cooling else None,
-        cooldown_end=tell_unix_time(int(details["cooldown_end"])) if is_cooling else None,
+        request_id=details.request_id if is_cooling else None,
+        cooldown_end=tell_unix_time(details.cooldown_end) if is_cooling else None,
         instant_fee=None,
     )
 

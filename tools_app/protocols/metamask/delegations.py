@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from tools_app.chain.abi import AbiDecodeError, decode_values, encode_args, encode_call
+from tools_app.chain.abi_records import TypedStruct
 from tools_app.chain.typed_hash import hash_struct, hash_typed_data
 from tools_app.protocols.metamask.addresses import MANAGER
 from tools_app.toolkit.context import AbiValues
@@ -117,16 +118,33 @@ def read_struct(words: AbiValues) -> Delegation:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _CaveatMessage:
+    enforcer: str
+    terms: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    delegate: str
+    delegator: str
+    authority: str
+    caveats: tuple[_CaveatMessage, ...]
+    salt: int
+
+
+_MESSAGE: Final = TypedStruct(TYPES, DELEGATION, _Message)
+
+
 def read_message(message: Mapping[str, Any]) -> Delegation:  # Any: typed data (EIP-712)
     """A delegation from what is signed of it. Raises KeyError, TypeError, ValueError."""
+    told = _MESSAGE.read(message)
     return Delegation(
-        delegate=message["delegate"],
-        delegator=message["delegator"],
-        authority=message["authority"],
-        caveats=tuple(
-            Caveat(each["enforcer"], bytes.fromhex(each["terms"].removeprefix("0x"))) for each in message["caveats"]
-        ),
-        salt=message["salt"],
+        delegate=told.delegate,
+        delegator=told.delegator,
+        authority=told.authority,
+        caveats=tuple(Caveat(each.enforcer, bytes.fromhex(each.terms.removeprefix("0x"))) for each in told.caveats),
+        salt=told.salt,
     )
 
 

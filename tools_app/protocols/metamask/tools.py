@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -14,6 +15,7 @@ from tools_app.protocols.metamask.addresses import CHAINS, MANAGER, NAME, place_
 from tools_app.protocols.metamask.delegations import encode_redeem
 from tools_app.protocols.metamask.received import Delegations
 from tools_app.standards.paused_tokens import TokenStandsStill
+from tools_app.standards.receipts import read_details
 from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, Phase, Requirement, RiskLayer, TickBudget
@@ -80,16 +82,23 @@ class RunwayHealth(OfChain):
     expires_at: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Details:
+    available: int
+    phase: str
+    principal: str
+
+
 def report(outcome: PlanOutcome) -> Redeemed:
     """The amount from the golem's balance."""
     [drawn] = outcome.plan.receives
     amount = outcome.deltas.get(drawn.token.address, 0)
-    details = outcome.plan.details
+    details = read_details(_Details, outcome)
     return Redeemed(
         redeemed=TokenAmount(amount, drawn.token),
-        remaining=TokenAmount(max(0, int(details["available"]) - amount), drawn.token),
-        phase=str(details["phase"]),
-        principal=str(details["principal"]),
+        remaining=TokenAmount(max(0, details.available - amount), drawn.token),
+        phase=details.phase,
+        principal=details.principal,
     )
 
 

@@ -5,8 +5,10 @@ out.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
+from tools_app.core.stored_json import read_stored
 from tools_app.protocols.moonwell.addresses import NAME, Place, find_place
 from tools_app.protocols.moonwell.reads import Account, Held, ask_account
 from tools_app.standards.aave_like.positions import REPAY_SPARE_BPS, ROOM_ABOVE_FLOOR_BPS
@@ -101,19 +103,25 @@ def _locked(held: Held) -> list[Locked]:
     return [Locked(asset, 0, "frozen")] if held.state.is_in_paused and held.supplied else []
 
 
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    supplied: dict[str, int]
+    owed: dict[str, int]
+    cash: dict[str, int]
+    is_reward_counted: bool
+
+
 class MoonwellExits:
     """Debts first, with what is held of them; then what is lent; then rewards, where they count."""
 
     def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
         """The next step."""
-        facts, chain_id = position.facts, position.ref.chain_id
+        facts, chain_id = read_stored(_Facts, position.facts), position.ref.chain_id
         if not position.is_whole:
             return Stuck("it has entered a market of Moonwell that is not known here")
-        owed = {asset: int(raw) for asset, raw in facts["owed"].items()}
-        supplied = {asset: int(raw) for asset, raw in facts["supplied"].items()}
-        cash = {asset: int(raw) for asset, raw in facts["cash"].items()}
-        if owed:
-            return self._pay_back(position, owed, supplied, cash, held)
+        supplied, cash = facts.supplied, facts.cash
+        if facts.owed:
+            return self._pay_back(position, facts, held)
         for asset, raw in supplied.items():
             if cash[asset]:
                 amount = "max" if raw <= cash[asset] else str(cash[asset])
@@ -121,19 +129,12 @@ class MoonwellExits:
                 return Act("moonwell_withdraw", params, "what is lent is taken out")
         if any(supplied.values()):
             return Wait(None, "all that is lent in the market is borrowed; it comes back as borrowers repay")
-        if facts["is_reward_counted"]:
+        if facts.is_reward_counted:
             return Act("moonwell_claim_rewards", {"chain_id": chain_id}, "what the markets owe beside is claimed")
         return None
 
-    def _pay_back(
-        self,
-        position: Position,
-        owed: Mapping[str, int],
-        supplied: Mapping[str, int],
-        cash: Mapping[str, int],
-        held: Mapping[str, int],
-    ) -> ExitStep:
-        chain_id = position.ref.chain_id
+    def _pay_back(self, position: Position, facts: _Facts, held: Mapping[str, int]) -> ExitStep:
+        chain_id, owed = position.ref.chain_id, facts.owed
         asset = max(owed, key=lambda each: held.get(each, 0) * 10**18 // owed[each])
         needed = owed[asset] + owed[asset] * REPAY_SPARE_BPS // 10_000 + 2
         funds = held.get(asset, 0)
@@ -142,8 +143,8 @@ class MoonwellExits:
             params = {"asset": asset, "amount": "max", "chain_id": chain_id}
             return Act("moonwell_repay", params, "the debt is paid back", None if funds >= needed else short)
         has_room = (position.health_bps or 0) > DEFAULT_HEALTH_FLOOR_BPS + ROOM_ABOVE_FLOOR_BPS
-        for cover in supplied if has_room else ():
-            if cash[cover]:
+        for cover in facts.supplied if has_room else ():
+            if facts.cash[cover]:
                 params = {"asset": cover, "amount": "max", "chain_id": chain_id}
                 return Act("moonwell_withdraw", params, "as much as the floor of its health leaves", short)
         return short

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from tools_app.chain.abi import decode_log, encode_event_topics, event_topic
 from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS
+from tools_app.core.stored_json import read_stored
 from tools_app.protocols.morpho_blue import math
 from tools_app.protocols.morpho_blue.addresses import MORPHO, NAME, deployments, known_markets
 from tools_app.protocols.morpho_blue.market import NOBODY, Holding, Market
@@ -208,6 +210,16 @@ _LEAST_SPARE_BPS: Final = 100
 _REPAY_SPARE_BPS: Final = 5
 
 
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    loan_token: str
+    collateral_token: str
+    supplied: int
+    collateral: int
+    owed: int
+    available_liquidity: int
+
+
 class MorphoExits:
     """Out of a market: pay back and take the collateral in one plan, take what is lent; where the wallet has too
     little, with what spare collateral buys in between.
@@ -215,21 +227,21 @@ class MorphoExits:
 
     def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
         """The next step; a debt first, since it holds the collateral."""
-        facts = position.facts
-        lent, collateral, owed = (int(facts[name]) for name in ("supplied", "collateral", "owed"))
-        liquidity, loan = int(facts["available_liquidity"]), str(facts["loan_token"])
+        facts = read_stored(_Facts, position.facts)
+        lent, collateral, owed = facts.supplied, facts.collateral, facts.owed
+        liquidity, loan = facts.available_liquidity, facts.loan_token
         if owed:
-            return self._pay_back(position, owed, held.get(loan, 0), min(lent, liquidity), collateral)
+            return self._pay_back(position, facts, held.get(loan, 0), min(lent, liquidity))
         if collateral:
-            return self._take_out(position, str(facts["collateral_token"]), "max", "the collateral is taken back")
+            return self._take_out(position, facts.collateral_token, "max", "the collateral is taken back")
         if lent and not liquidity:
             return Wait(None, "all that is lent in the market is borrowed; it comes back as borrowers repay")
         if lent > liquidity:
             return self._take_out(position, loan, str(liquidity), "what nobody borrows is taken back")
         return self._take_out(position, loan, "max", "what is lent is taken back") if lent else None
 
-    def _pay_back(self, position: Position, owed: int, funds: int, own: int, collateral: int) -> ExitStep:
-        loan = str(position.facts["loan_token"])
+    def _pay_back(self, position: Position, facts: _Facts, funds: int, own: int) -> ExitStep:
+        loan, owed, collateral = facts.loan_token, facts.owed, facts.collateral
         wanted = {"market_id": position.ref.id, "chain_id": position.ref.chain_id}
         with_interest = owed + owed * _REPAY_SPARE_BPS // math.BPS + 2
         if funds >= with_interest:
@@ -248,7 +260,7 @@ class MorphoExits:
         health = position.health_bps or 0
         spare = collateral - math.mul_div_up(collateral, EXIT_HEALTH_BPS, health) if health > EXIT_HEALTH_BPS else 0
         if spare * math.BPS > collateral * _LEAST_SPARE_BPS:
-            token = str(position.facts["collateral_token"])
+            token = facts.collateral_token
             reason = "collateral that the debt does not need is taken out"
             return self._take_out(position, token, str(spare), reason, short)
         return short

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
 
-from tools_app.chain.abi import decode_log, event_topic
+from tools_app.chain.abi import event_topic
+from tools_app.chain.abi_records import AbiEvent
 from tools_app.core.ratio import Ratio
+from tools_app.core.stored_json import read_stored, write_stored
 from tools_app.protocols.uniswap import history, pools
 from tools_app.protocols.uniswap.addresses import CHAINS, NAME, deployment_on
 from tools_app.protocols.uniswap.history import SWAP_V2, SWAP_V3, SWAP_V4, SYNC_V2
@@ -51,11 +54,213 @@ _COLLECT_V3 = (
 )
 _MINT_V2 = "event Mint(address indexed sender, uint256 amount0, uint256 amount1)"
 _BURN_V2 = "event Burn(address indexed sender, uint256 amount0, uint256 amount1, address indexed to)"
-_EVENTS: Final[Mapping[str, Mapping[str, str]]] = {
-    "v4": {"swap": SWAP_V4},
-    "v3": {"swap": SWAP_V3, "mint": _MINT_V3, "burn": _BURN_V3, "collect": _COLLECT_V3},
-    "v2": {"swap": SWAP_V2, "mint": _MINT_V2, "burn": _BURN_V2},
+
+
+class _Event(Protocol):
+    """A log of a pool, as its argument names say it."""
+
+    @property
+    def amounts(self) -> tuple[int, int]:
+        """Base units by currency, positive into the pool."""
+        ...
+
+    @property
+    def details(self) -> dict[str, object]:
+        """What else it says, JSON-ready."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _SwapV4:
+    sender: str
+    amount0: int
+    amount1: int
+    sqrt_price_x96: int
+    liquidity: int
+    tick: int
+
+    @property
+    def amounts(self) -> tuple[int, int]:
+        """Told from the trader's side."""
+        return -self.amount0, -self.amount1
+
+    @property
+    def details(self) -> dict[str, object]:
+        return {"sender": self.sender, **_state(self.sqrt_price_x96, self.liquidity, self.tick)}
+
+
+@dataclass(frozen=True, slots=True)
+class _SwapV3:
+    sender: str
+    recipient: str
+    amount0: int
+    amount1: int
+    sqrt_price_x96: int
+    liquidity: int
+    tick: int
+
+    @property
+    def amounts(self) -> tuple[int, int]:
+        return self.amount0, self.amount1
+
+    @property
+    def details(self) -> dict[str, object]:
+        state = _state(self.sqrt_price_x96, self.liquidity, self.tick)
+        return {"sender": self.sender, "recipient": self.recipient, **state}
+
+
+@dataclass(frozen=True, slots=True)
+class _SwapV2:
+    sender: str
+    amount0_in: int
+    amount1_in: int
+    amount0_out: int
+    amount1_out: int
+    to: str
+
+    @property
+    def amounts(self) -> tuple[int, int]:
+        return self.amount0_in - self.amount0_out, self.amount1_in - self.amount1_out
+
+    @property
+    def details(self) -> dict[str, object]:
+        return {"sender": self.sender, "recipient": self.to}
+
+
+@dataclass(frozen=True, slots=True)
+class _MintV3:
+    sender: str
+    owner: str
+    tick_lower: int
+    tick_upper: int
+    amount0: int
+    amount1: int
+
+    @property
+    def amounts(self) -> tuple[int, int]:
+        return self.amount0, self.amount1
+
+    @property
+    def details(self) -> dict[str, object]:
+        return {"sender": self.sender, "owner": self.owner, **_range(self.tick_lower, self.tick_upper)}
+
+
+@dataclass(frozen=True, slots=True)
+class _BurnV3:
+    owner: str
+    tick_lower: int
+    tick_upper: int
+    amount0: int
+    amount1: int
+
+    @property
+    def amounts(self) -> tuple[int, int]:
+        return -self.amount0, -self.amount1
+
+    @property
+    def details(self) -> dict[str, object]:
+        return {"owner": self.owner, **_range(self.tick_lower, self.tick_upper)}
+
+
+@dataclass(frozen=True, slots=True)
+class _CollectV3:
+    owner: str
+    recipient: str
+    tick_lower: int
+    tick_upper: int
+    amount0: int
+    amount1: int
+
+    @property
+    def amounts(self) -> tuple[int, int]:
+        return -self.amount0, -self.amount1
+
+    @property
+    def details(self) -> dict[str, object]:
+        return {"recipient": self.recipient, "owner": self.owner, **_range(self.tick_lower, self.tick_upper)}
+
+
+@dataclass(frozen=True, slots=True)
+class _MintV2:
+    sender: str
+    amount0: int
+    amount1: int
+
+    @property
+    def amounts(self) -> tuple[int, int]:
+        return self.amount0, self.amount1
+
+    @property
+    def details(self) -> dict[str, object]:
+        return {"sender": self.sender}
+
+
+@dataclass(frozen=True, slots=True)
+class _BurnV2:
+    sender: str
+    amount0: int
+    amount1: int
+    to: str
+
+    @property
+    def amounts(self) -> tuple[int, int]:
+        return -self.amount0, -self.amount1
+
+    @property
+    def details(self) -> dict[str, object]:
+        return {"sender": self.sender, "recipient": self.to}
+
+
+def _state(sqrt_price: int, liquidity: int, tick: int) -> dict[str, object]:
+    return {"sqrt_price_x96": str(sqrt_price), "liquidity": str(liquidity), "pool_tick": tick}
+
+
+def _range(lower: int, upper: int) -> dict[str, object]:
+    return {"tick_lower": lower, "tick_upper": upper}
+
+
+_EVENTS: Final[Mapping[str, Mapping[str, AbiEvent[_Event]]]] = {
+    "v4": {"swap": AbiEvent(SWAP_V4, _SwapV4)},
+    "v3": {
+        "swap": AbiEvent(SWAP_V3, _SwapV3),
+        "mint": AbiEvent(_MINT_V3, _MintV3),
+        "burn": AbiEvent(_BURN_V3, _BurnV3),
+        "collect": AbiEvent(_COLLECT_V3, _CollectV3),
+    },
+    "v2": {
+        "swap": AbiEvent(SWAP_V2, _SwapV2),
+        "mint": AbiEvent(_MINT_V2, _MintV2),
+        "burn": AbiEvent(_BURN_V2, _BurnV2),
+    },
 }
+
+
+@dataclass(frozen=True, slots=True)
+class _PriceAfter:
+    sqrt_price_x96: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Reserves:
+    reserve0: int
+    reserve1: int
+
+
+_PRICES: Final = {"v3": AbiEvent(SWAP_V3, _PriceAfter), "v4": AbiEvent(SWAP_V4, _PriceAfter)}
+_SYNCS: Final = AbiEvent(SYNC_V2, _Reserves)
+
+
+@dataclass(frozen=True, slots=True)
+class _Remembered:
+    """What is kept of a position that was read, to read it again in fewer batches."""
+
+    id: str
+    pool: str
+    token0: str
+    token1: str
+    fee: int
+    lower: int
+    upper: int
 
 
 _UNTOLD: Final = {
@@ -112,34 +317,34 @@ class UniswapRanges:
         calls = [ReadCall(manager, v3.NFT_BALANCE, (owner,))]
         calls += [ReadCall(manager, v3.NFT_BY_INDEX, (owner, index)) for index in range(max(0, held - limit), held)]
         calls += [ReadCall(manager, v3.POSITIONS, (int(each),)) for each in empty if not v4_positions.is_v4(each)]
-        v4 = v4_on(chain_id)
+        v4, rows = v4_on(chain_id), [read_stored(_Remembered, each) for each in known]
         if v4 is not None:
-            newer = [str(each) for each in (*empty, *(row["id"] for row in known)) if v4_positions.is_v4(str(each))]
+            newer = [each for each in (*empty, *(row.id for row in rows)) if v4_positions.is_v4(each)]
             calls += [call for each in newer for call in v4_positions.record_calls(v4, v4_positions.number_of(each))]
-        for row in known:
-            pool, lower, upper = row["pool"], row["lower"], row["upper"]
-            if v4_positions.is_v4(str(row["id"])):
+        for row in rows:
+            if v4_positions.is_v4(row.id):
                 if v4 is not None:
-                    number = v4_positions.number_of(str(row["id"]))
-                    calls += v4_positions.range_calls(pool, number, (lower, upper), v4)
+                    number = v4_positions.number_of(row.id)
+                    calls += v4_positions.range_calls(row.pool, number, (row.lower, row.upper), v4)
                 continue
-            calls += [ReadCall(manager, each, (int(row["id"]),)) for each in (v3.POSITIONS, v3.OWNER_OF)]
-            calls.append(ReadCall(place.v3_factory, GET_POOL, (row["token0"], row["token1"], row["fee"])))
-            calls += v3.range_calls(pool, lower, upper, manager=manager)
+            calls += [ReadCall(manager, each, (int(row.id),)) for each in (v3.POSITIONS, v3.OWNER_OF)]
+            calls.append(ReadCall(place.v3_factory, GET_POOL, (row.token0, row.token1, row.fee)))
+            calls += v3.range_calls(row.pool, row.lower, row.upper, manager=manager)
         return calls
 
     def remember(self, position: RangePosition) -> dict[str, Any]:  # Any: JSON of an answer
         """Id, pool and range."""
         pool = position.pool
-        return {
-            "id": position.position_id,
-            "pool": pool.id,
-            "token0": pool.token0,
-            "token1": pool.token1,
-            "fee": pool.fee,
-            "lower": position.tick_lower,
-            "upper": position.tick_upper,
-        }
+        kept = _Remembered(
+            id=position.position_id,
+            pool=pool.id,
+            token0=pool.token0,
+            token1=pool.token1,
+            fee=pool.fee,
+            lower=position.tick_lower,
+            upper=position.tick_upper,
+        )
+        return write_stored(kept)
 
 
 class UniswapMarkets:
@@ -213,15 +418,15 @@ class UniswapMarkets:
 
     def event_topics(self, pool: Pool, names: Collection[str]) -> list[str]:
         """A V2 pool has no collect."""
-        return [event_topic(signature) for name, signature in _EVENTS[pool.version].items() if name in names]
+        return [event.topic for name, event in _EVENTS[pool.version].items() if name in names]
 
     def read_event(self, pool: Pool, log: LogEntry) -> PoolEvent | None:
         """A swap, mint, burn or collect."""
-        for name, signature in _EVENTS[pool.version].items():
-            found = decode_log(signature, log)
+        for name, event in _EVENTS[pool.version].items():
+            found = event.read(log)
             if found is not None:
-                amounts = _signed_amounts(name, pool.version, found)
-                return PoolEvent(name, *(amounts[::-1] if self.is_turned(pool) else amounts), _details(found))
+                amounts = found.amounts[::-1] if self.is_turned(pool) else found.amounts
+                return PoolEvent(name, *amounts, found.details)
         return None
 
     def of(self, effects: Effects, reader: ChainReader) -> list[tuple[MarketRead, Pool | None]]:
@@ -276,7 +481,7 @@ class UniswapMarkets:
             from_block=from_block,
             to_block=reader.block.number,
         )
-        return tuple({point.block_number: point for point in _as_points(pool, event, logs)}.values())
+        return tuple({point.block_number: point for point in _as_points(pool, logs)}.values())
 
 
 def _pool_of(read: MarketRead, address: str) -> Pool:
@@ -286,37 +491,13 @@ def _pool_of(read: MarketRead, address: str) -> Pool:
     return Pool("v3", PoolId(address), *tokens, read.fee, protocol=NAME)
 
 
-def _as_points(pool: Pool, event: str, logs: Sequence[LogEntry]) -> Iterator[PricePoint]:
+def _as_points(pool: Pool, logs: Sequence[LogEntry]) -> Iterator[PricePoint]:
+    is_turned = pool.version == "v4" and is_turned_round(pool)
     for log in sorted(logs, key=lambda entry: (entry.block_number, entry.log_index)):
-        values = decode_log(event, log)
-        if values is None:
-            continue
-        if pool.version != "v2":
-            point = PricePoint(log.block_number, int(values["sqrtPriceX96"]) ** 2, 2**192)
-            is_turned = pool.version == "v4" and is_turned_round(pool)
-            yield PricePoint(point.block_number, point.denominator, point.numerator) if is_turned else point
-        elif int(values["reserve0"]):
-            yield PricePoint(log.block_number, int(values["reserve1"]), int(values["reserve0"]))
-
-
-def _signed_amounts(name: str, version: str, found: Mapping[str, Any]) -> tuple[int, int]:  # Any: JSON of an answer
-    if name == "swap" and version == "v2":
-        return found["amount0In"] - found["amount0Out"], found["amount1In"] - found["amount1Out"]
-    if version == "v4":
-        # Told from the trader's side.
-        return -found["amount0"], -found["amount1"]
-    sign = -1 if name in ("burn", "collect") else 1
-    return sign * found["amount0"], sign * found["amount1"]
-
-
-def _details(found: Mapping[str, object]) -> dict[str, object]:
-    details: dict[str, object] = {name: found[name] for name in ("sender", "recipient", "owner") if name in found}
-    if "to" in found:
-        details["recipient"] = found["to"]
-    if "tickLower" in found:
-        details.update(tick_lower=found["tickLower"], tick_upper=found["tickUpper"])
-    if "sqrtPriceX96" in found:
-        details.update(
-            sqrt_price_x96=str(found["sqrtPriceX96"]), liquidity=str(found["liquidity"]), pool_tick=found["tick"]
-        )
-    return details
+        if pool.version == "v2":
+            held = _SYNCS.read(log)
+            if held is not None and held.reserve0:
+                yield PricePoint(log.block_number, held.reserve1, held.reserve0)
+        elif (after := _PRICES[pool.version].read(log)) is not None:
+            price = (after.sqrt_price_x96**2, 2**192)
+            yield PricePoint(log.block_number, *(price[::-1] if is_turned else price))

@@ -7,10 +7,13 @@ import binascii
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Final
+
+from pydantic import Field
 
 from tools_app.chain.abi import checksum
 from tools_app.core.bounded_parsing import read_json
+from tools_app.core.stored_json import read_stored
 from tools_app.protocols.x402.addresses import EXACT, UPTO
 from tools_app.protocols.x402.errors import PaymentRefused
 from tools_app.protocols.x402.payments import VERSION
@@ -32,76 +35,114 @@ class Asked:
     amount: int
     seconds: int
     facilitator: str
-    item: Mapping[str, Any]  # Any: a stranger's JSON
+    item: Mapping[str, object]
     resource: Mapping[str, object]
+    url: str
 
-    @property
-    def url(self) -> str:
-        return str(self.resource["url"])
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A stranger's words, none of them looked at yet; so are those below."""
+
+    version: Annotated[object, Field(alias="x402Version")] = None
+    resource: object = None
+    accepts: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Resource:
+    url: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    scheme: object = None
+    network: object = None
+    asset: object = None
+    payee: Annotated[object, Field(alias="payTo")] = None
+    amount: object = None
+    seconds: Annotated[object, Field(alias="maxTimeoutSeconds")] = None
+    extra: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Extra:
+    method: Annotated[object, Field(alias="assetTransferMethod")] = None
+    facilitator: Annotated[object, Field(alias="facilitatorAddress")] = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Fitting:
+    """What of one way is gone by, once it fits."""
+
+    scheme: str
+    amount: int
+    seconds: int
+    facilitator: str
 
 
 def read_asked(header: str, *, chain_id: int, token: str, payee: str, most: int) -> Asked:
     """The first way to pay among those that are asked for that fits what the agent said. Raises PaymentRefused."""
     told = _open(header)
-    resource, ways = told.get("resource"), told.get("accepts")
-    if told.get("x402Version") != VERSION:
-        raise PaymentRefused(f"only version {VERSION} of x402 is paid", version=str(told.get("x402Version"))[:20])
+    resource, ways = told.resource, told.accepts
+    if told.version != VERSION:
+        raise PaymentRefused(f"only version {VERSION} of x402 is paid", version=str(told.version)[:20])
     if not isinstance(resource, dict):
         raise PaymentRefused("it names no resource")
-    url = resource.get("url")
+    url = read_stored(_Resource, resource).url
     if not isinstance(url, str) or not 0 < len(url) <= _LONGEST_URL or not isinstance(ways, list):
         raise PaymentRefused("it names no resource, or no way to pay for it")
     reasons = []
     for item in ways:
-        reason = _speak_against(item, chain_id=chain_id, token=token, payee=payee, most=most)
-        if not reason:
-            extra = item.get("extra") or {}
-            seconds = min(item["maxTimeoutSeconds"], LONGEST_SECONDS)
-            facilitator = checksum(extra["facilitatorAddress"]) if item["scheme"] == UPTO else ""
-            return Asked(item["scheme"], int(item["amount"]), seconds, facilitator, item, resource)
-        reasons.append(reason)
+        if not isinstance(item, dict):
+            reasons.append("one way is no object")
+            continue
+        fits = _read_way(read_stored(_Way, item), chain_id=chain_id, token=token, payee=payee, most=most)
+        if isinstance(fits, _Fitting):
+            return Asked(fits.scheme, fits.amount, fits.seconds, fits.facilitator, item, resource, url)
+        reasons.append(fits)
     raise PaymentRefused(
         "none of what is asked for is what would be paid: " + ("; ".join(reasons[:4]) or "nothing is asked for"),
         asked=len(ways),
     )
 
 
-def _open(header: str) -> dict[str, Any]:  # Any: a stranger's JSON
+def _open(header: str) -> _Told:
     try:
         told = read_json(base64.b64decode(header, validate=True), most_bytes=len(header))
     except (binascii.Error, ValueError) as error:
         raise PaymentRefused("it is no base64 of JSON, as the header PAYMENT-REQUIRED holds it") from error
     if not isinstance(told, dict):
         raise PaymentRefused("it is JSON of something else")
-    return told
+    return read_stored(_Told, told)
 
 
-def _speak_against(item: object, *, chain_id: int, token: str, payee: str, most: int) -> str:
-    """Why one way to pay does not fit; empty where it does."""
-    if not isinstance(item, dict):
-        return "one way is no object"
-    extra = item.get("extra") or {}
-    if item.get("scheme") not in (EXACT, UPTO) or not isinstance(extra, dict):
+def _read_way(way: _Way, *, chain_id: int, token: str, payee: str, most: int) -> _Fitting | str:
+    """What of a way is gone by; where it does not fit, the words why."""
+    told = way.extra or {}
+    if way.scheme not in (EXACT, UPTO) or not isinstance(told, dict):
         return "a scheme that is neither exact nor upto"
-    if item.get("network") != f"eip155:{chain_id}":
+    extra = read_stored(_Extra, told)
+    if way.network != f"eip155:{chain_id}":
         return f"another network than eip155:{chain_id}"
-    if item["scheme"] == EXACT and extra.get("assetTransferMethod") != _METHOD:
+    if way.scheme == EXACT and extra.method != _METHOD:
         return "a transfer that its payee carries out by the token's own permit: only Permit2 is signed for here"
-    if not _is_address(item.get("asset")) or checksum(item["asset"]) != token:
+    if _read_address(way.asset) != token:
         return f"another token than {token}"
-    if not _is_address(item.get("payTo")) or checksum(item["payTo"]) != payee:
+    if _read_address(way.payee) != payee:
         return f"another payee than {payee}"
-    amount, seconds = item.get("amount"), item.get("maxTimeoutSeconds")
-    if not isinstance(amount, str) or not _AMOUNT.fullmatch(amount):
+    if not isinstance(way.amount, str) or not _AMOUNT.fullmatch(way.amount):
         return "an amount that is no whole number of base units"
-    if int(amount) > most:
-        return f"{amount} base units, more than the {most} that would be paid"
-    if type(seconds) is not int or seconds < SHORTEST_SECONDS:
+    if int(way.amount) > most:
+        return f"{way.amount} base units, more than the {most} that would be paid"
+    # `True` is an int of Python, and no number of seconds.
+    if not isinstance(way.seconds, int) or isinstance(way.seconds, bool) or way.seconds < SHORTEST_SECONDS:
         return f"less than {SHORTEST_SECONDS} seconds to settle it"
-    if item["scheme"] == UPTO and not _is_address(extra.get("facilitatorAddress")):
+    facilitator = _read_address(extra.facilitator) if way.scheme == UPTO else ""
+    if facilitator is None:
         return "a payment of up to an amount without the facilitator who says how much"
-    return ""
+    return _Fitting(str(way.scheme), int(way.amount), min(way.seconds, LONGEST_SECONDS), facilitator)
 
 
-def _is_address(value: object) -> bool:
-    return isinstance(value, str) and _ADDRESS.fullmatch(value) is not None
+def _read_address(value: object) -> str | None:
+    return checksum(value) if isinstance(value, str) and _ADDRESS.fullmatch(value) else None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
+from tools_app.core.stored_json import read_stored
 from tools_app.protocols.yearn.addresses import NAME, known_vaults
 from tools_app.standards.erc4626 import KnownVaults, VaultFamily
 from tools_app.toolkit.positions import Act, ExitStep, Position, Wait
@@ -15,12 +17,19 @@ EXIT_LOSS_BPS: Final = 50
 """What a halt lets a strategy's loss take of what leaves; with more its owner decides."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    shares: int
+    redeemable_shares: int
+
+
 class VaultExits:
     """Out of a vault: give the shares back, as many as it has assets for."""
 
     def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
         """Redeem all, or what the vault can give now."""
-        shares, redeemable = int(position.facts["shares"]), int(position.facts["redeemable_shares"])
+        facts = read_stored(_Facts, position.facts)
+        shares, redeemable = facts.shares, facts.redeemable_shares
         if not shares:
             return None
         if not redeemable:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from tools_app.chain.abi import decode_log, event_topic
+from tools_app.chain.abi import event_topic
+from tools_app.chain.abi_records import AbiEvent
 from tools_app.core.units import BPS
 from tools_app.standards.batches import read_all
 from tools_app.standards.erc4626 import MAX_DEPOSIT, TO_ASSETS, Vault
@@ -67,6 +68,16 @@ def read_standing(reader: ChainReader, vault: Vault) -> Standing:
     return Standing(int(assets), int(idle), int(price), yearly, len(queue), int(room), is_shutdown=bool(shutdown))
 
 
+@dataclass(frozen=True, slots=True)
+class _Reported:
+    gain: int
+    loss: int
+    total_fees: int
+
+
+_REPORTS: Final = AbiEvent(REPORTED, _Reported)
+
+
 def read_yearly_bps(reader: ChainReader, vault: Vault, *, days: int, assets: int) -> int | None:
     """Simple yearly rate of what strategies reported in the last `days`, losses and fees taken off, on what is inside
     now; None where the chain is younger than that. Raises the node's errors.
@@ -77,6 +88,5 @@ def read_yearly_bps(reader: ChainReader, vault: Vault, *, days: int, assets: int
     logs = reader.logs(
         address=vault.address, topics=[event_topic(REPORTED)], from_block=first.number, to_block=reader.block.number
     )
-    told = [found for log in logs if (found := decode_log(REPORTED, log)) is not None]
-    net = sum(int(each["gain"]) - int(each["loss"]) - int(each["total_fees"]) for each in told)
+    net = sum(each.gain - each.loss - each.total_fees for each in _REPORTS.list(logs))
     return net * BPS * 365 // (assets * days)

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import Final
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from pydantic import Field
 
 from tools_app.chain.abi import checksum
 from tools_app.core import guarded_http
 from tools_app.core.bounded_parsing import read_json
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.guarded_http import AddressRefused, ExchangeFailed
+from tools_app.core.stored_json import read_stored
 from tools_app.standards.x402.price_offers import VERSION
 
 _REQUIRED: Final = "payment-required"
@@ -30,6 +34,21 @@ class HostNotAsked(
     cleared_by="an answer of 402 by the host itself that asks for the token in which it may be paid",
 ):
     """The host cannot be asked, or does not say whom it is paid at."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A stranger's words, none of them looked at yet; so are those below."""
+
+    version: Annotated[object, Field(alias="x402Version")] = None
+    accepts: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    network: object = None
+    asset: object = None
+    payee: Annotated[object, Field(alias="payTo")] = None
 
 
 class HostAsker:
@@ -55,12 +74,11 @@ class HostAsker:
         if answer.status != 402:
             raise HostNotAsked(f"it answers {answer.status} and not 402", status=str(answer.status))
         payees = {
-            checksum(item["payTo"])
-            for item in _read_ways(answer.headers.get(_REQUIRED, ""))
-            if item.get("network") == f"eip155:{chain_id}"
-            and _is_address(item.get("asset"))
-            and checksum(item["asset"]) == token
-            and _is_address(item.get("payTo"))
+            payee
+            for way in _read_ways(answer.headers.get(_REQUIRED, ""))
+            if way.network == f"eip155:{chain_id}"
+            and _read_address(way.asset) == token
+            and (payee := _read_address(way.payee)) is not None
         }
         if len(payees) != 1:
             found = "nobody" if not payees else f"{len(payees)} addresses"
@@ -70,16 +88,17 @@ class HostAsker:
         return payees.pop()
 
 
-def _read_ways(header: str) -> list[dict[str, object]]:
+def _read_ways(header: str) -> list[_Way]:
     try:
         told = read_json(base64.b64decode(header, validate=True), most_bytes=_LONGEST)
     except (binascii.Error, ValueError):
         raise HostNotAsked("its header PAYMENT-REQUIRED is missing or holds no JSON in base64") from None
-    ways = told.get("accepts") if isinstance(told, dict) and told.get("x402Version") == VERSION else None
-    if not isinstance(ways, list):
+    whole = read_stored(_Told, told) if isinstance(told, dict) else _Told()
+    if whole.version != VERSION or not isinstance(whole.accepts, list):
         raise HostNotAsked(f"it asks for no payment of version {VERSION}")
-    return [each for each in ways[:50] if isinstance(each, dict)]
+    return [read_stored(_Way, each) for each in whole.accepts[:50] if isinstance(each, dict)]
 
 
-def _is_address(value: object) -> bool:
-    return isinstance(value, str) and len(value) == 42 and value[:2] == "0x" and set(value[2:]) <= _DIGITS
+def _read_address(value: object) -> str | None:
+    is_one = isinstance(value, str) and len(value) == 42 and value[:2] == "0x" and set(value[2:]) <= _DIGITS
+    return checksum(str(value)) if is_one else None

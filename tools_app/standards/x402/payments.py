@@ -7,10 +7,13 @@ import binascii
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from pydantic import Field
 
 from tools_app.chain.abi import checksum, event_topic
 from tools_app.core.bounded_parsing import read_json
+from tools_app.core.stored_json import read_stored
 from tools_app.standards.erc20 import MOVED, TRANSFER_EVENT
 from tools_app.standards.permit2_nonces import ask_nonce, is_used, trail_of_invalidations, was_invalidated
 from tools_app.standards.position_logs import follow_trails
@@ -49,6 +52,63 @@ class Payment:
     body: Mapping[str, Any]  # Any: a stranger's JSON
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A stranger's words, none of them looked at yet; so are those below."""
+
+    version: Annotated[object, Field(alias="x402Version")] = None
+    payload: object = None
+    accepted: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Payload:
+    signature: object = None
+    authorization: object = None
+    permit2: Annotated[object, Field(alias="permit2Authorization")] = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Accepted:
+    scheme: object = None
+    network: object = None
+    asset: object = None
+    payee: Annotated[object, Field(alias="payTo")] = None
+    amount: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Authorization:
+    payer: Annotated[object, Field(alias="from")] = None
+    payee: Annotated[object, Field(alias="to")] = None
+    value: object = None
+    valid_after: Annotated[object, Field(alias="validAfter")] = None
+    valid_before: Annotated[object, Field(alias="validBefore")] = None
+    nonce: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Permit2:
+    payer: Annotated[object, Field(alias="from")] = None
+    permitted: object = None
+    spender: object = None
+    nonce: object = None
+    deadline: object = None
+    witness: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Permitted:
+    token: object = None
+    amount: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Witness:
+    payee: Annotated[object, Field(alias="to")] = None
+    valid_after: Annotated[object, Field(alias="validAfter")] = None
+
+
 def open_header(header: str) -> object:
     """The JSON in the header PAYMENT-SIGNATURE. Raises PaymentUnfit."""
     try:
@@ -59,16 +119,18 @@ def open_header(header: str) -> object:
 
 def read_payment(told: object) -> Payment:
     """The payment, every word of it in its form. Raises PaymentUnfit."""
-    if not isinstance(told, dict) or told.get("x402Version") != VERSION:
+    whole = read_stored(_Told, told) if isinstance(told, dict) else _Told()
+    if whole.version != VERSION:
         raise PaymentUnfit(f"it is no payment of version {VERSION}")
-    payload, accepted = told.get("payload"), told.get("accepted")
-    if not isinstance(payload, dict) or not isinstance(accepted, dict):
+    if not isinstance(whole.payload, dict) or not isinstance(whole.accepted, dict):
         raise PaymentUnfit("it has no payload, or does not say which way of paying it accepted")
-    if not isinstance(payload.get("signature"), str) or not _SIGNATURE.fullmatch(payload["signature"]):
+    payload, accepted = read_stored(_Payload, whole.payload), read_stored(_Accepted, whole.accepted)
+    if not isinstance(payload.signature, str) or not _SIGNATURE.fullmatch(payload.signature):
         raise PaymentUnfit("it is not signed")
-    body = {"x402Version": VERSION, "payload": payload, "accepted": accepted}
-    reader = _read_permit2 if "permit2Authorization" in payload else _read_eip3009
-    return reader(payload, accepted, body)
+    body = {"x402Version": VERSION, "payload": whole.payload, "accepted": whole.accepted}
+    if "permit2Authorization" in whole.payload:
+        return _read_permit2(payload.permit2, accepted, body)
+    return _read_eip3009(payload.authorization, accepted, body)
 
 
 def read_identifier(told: object) -> str:
@@ -87,13 +149,13 @@ def find_way(payment: Payment, ways: Sequence[PriceOffer]) -> PriceOffer:
     way = next((each for each in ways if each.method is payment.method), None)
     if way is None:
         raise PaymentUnfit(f"a payment by {payment.method} is not asked for")
-    accepted, asked = payment.body["accepted"], way.as_item()
-    wrong = [name for name in ("scheme", "network") if accepted.get(name) != asked[name]]
-    pairs = {"asset": payment.token, "payTo": payment.payee}
-    wrong += [name for name, value in pairs.items() if value != asked[name]]
-    wrong += [name for name in pairs if _address(accepted.get(name)) != asked[name]]
+    accepted, asked = read_stored(_Accepted, read_stored(_Told, payment.body).accepted), way.as_item()
+    named = {"scheme": accepted.scheme, "network": accepted.network, "asset": payment.token, "payTo": payment.payee}
+    wrong = [name for name, value in named.items() if value != asked[name]]
+    addresses = {"asset": _address(accepted.asset), "payTo": _address(accepted.payee)}
+    wrong += [name for name, value in addresses.items() if value != asked[name]]
     fits = payment.amount >= way.amount if way.method is Method.UPTO else payment.amount == way.amount
-    if not fits or accepted.get("amount") != str(payment.amount):
+    if not fits or accepted.amount != str(payment.amount):
         wrong.append("amount")
     if wrong:
         raise PaymentUnfit(f"what was signed is not what is asked for: {', '.join(dict.fromkeys(wrong))}")
@@ -138,46 +200,45 @@ def _list_moves(logs: Sequence[LogEntry], way: PriceOffer) -> list[LogEntry]:
     return [log for log, each in told if each is not None and each.value == way.amount]
 
 
-def _read_eip3009(payload: Mapping[str, object], accepted: Mapping[str, object], body: Mapping[str, object]) -> Payment:
-    given = payload.get("authorization")
-    if not isinstance(given, dict) or not isinstance(given.get("nonce"), str) or not _WORD.fullmatch(given["nonce"]):
+def _read_eip3009(told: object, accepted: _Accepted, body: Mapping[str, object]) -> Payment:
+    given = read_stored(_Authorization, told) if isinstance(told, dict) else _Authorization()
+    if not isinstance(given.nonce, str) or not _WORD.fullmatch(given.nonce):
         raise PaymentUnfit("it holds no authorization with a nonce")
-    _number(given.get("validAfter"))
+    _number(given.valid_after)
     return Payment(
         method=Method.EIP3009,
-        network=str(accepted.get("network")),
-        token=_address(accepted.get("asset")),
-        payer=_address(given.get("from")),
-        payee=_address(given.get("to")),
-        amount=_number(given.get("value")),
-        nonce=int(given["nonce"], 16),
-        ends_at=_number(given.get("validBefore")),
+        network=str(accepted.network),
+        token=_address(accepted.asset),
+        payer=_address(given.payer),
+        payee=_address(given.payee),
+        amount=_number(given.value),
+        nonce=int(given.nonce, 16),
+        ends_at=_number(given.valid_before),
         body=body,
     )
 
 
-def _read_permit2(payload: Mapping[str, object], accepted: Mapping[str, object], body: Mapping[str, object]) -> Payment:
-    given = payload.get("permit2Authorization")
-    permitted = given.get("permitted") if isinstance(given, dict) else None
-    witness = given.get("witness") if isinstance(given, dict) else None
-    if not isinstance(given, dict) or not isinstance(permitted, dict) or not isinstance(witness, dict):
+def _read_permit2(told: object, accepted: _Accepted, body: Mapping[str, object]) -> Payment:
+    given = read_stored(_Permit2, told) if isinstance(told, dict) else _Permit2()
+    if not isinstance(given.permitted, dict) or not isinstance(given.witness, dict):
         raise PaymentUnfit("it holds no authorization with what is permitted, and a witness")
-    _address(given.get("spender"))
-    _number(witness.get("validAfter"))
+    permitted, witness = read_stored(_Permitted, given.permitted), read_stored(_Witness, given.witness)
+    _address(given.spender)
+    _number(witness.valid_after)
     return Payment(
-        method=Method.UPTO if "facilitator" in witness else Method.PERMIT2,
-        network=str(accepted.get("network")),
-        token=_address(permitted.get("token")),
-        payer=_address(given.get("from")),
-        payee=_address(witness.get("to")),
-        amount=_number(permitted.get("amount")),
-        nonce=_number(given.get("nonce")),
-        ends_at=_number(given.get("deadline")),
+        method=Method.UPTO if "facilitator" in given.witness else Method.PERMIT2,
+        network=str(accepted.network),
+        token=_address(permitted.token),
+        payer=_address(given.payer),
+        payee=_address(witness.payee),
+        amount=_number(permitted.amount),
+        nonce=_number(given.nonce),
+        ends_at=_number(given.deadline),
         body=body,
     )
 
 
-def _address(value: Any) -> str:  # Any: a stranger's JSON
+def _address(value: object) -> str:
     if not isinstance(value, str) or not _ADDRESS.fullmatch(value):
         raise PaymentUnfit("an address in it is none")
     return checksum(value)

@@ -11,6 +11,7 @@ from tools_app.core.units import format_units
 from tools_app.standards import erc20
 from tools_app.standards.loan_callback import find_handler, run_within
 from tools_app.standards.plan_draft import PlanDraft, check_enough
+from tools_app.standards.receipts import read_details
 from tools_app.subsystems.lending.family import Lender, find_lender, lending, worth
 from tools_app.toolkit.context import ChainReader, ReadCall, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
@@ -62,19 +63,25 @@ DELEGATION: Final = bytes.fromhex("ef0100")
 """What the code of a plain account begins with that runs another contract's (EIP-7702)."""
 
 
+@dataclass(frozen=True, slots=True)
+class _LoanDetails:
+    asset: str
+    amount: str
+    fee: str
+    micro_usd: str | None
+
+
 def report_flash(outcome: PlanOutcome) -> dict[str, object]:
     """What the loan cost, and what the account has more or less of the asset afterwards; the profit is that at the feed
     of the preview, without gas, None where the asset has none.
     """
-    details = outcome.plan.details
-    change, worth_of_loan = outcome.deltas.get(str(details["asset"]), 0), details["micro_usd"]
+    details = read_details(_LoanDetails, outcome)
+    change, worth_of_loan = outcome.deltas.get(details.asset, 0), details.micro_usd
     return {
-        "amount_borrowed": details["amount"],
-        "fee_paid": details["fee"],
+        "amount_borrowed": details.amount,
+        "fee_paid": details.fee,
         "change": str(change),
-        "profit_usd": None
-        if worth_of_loan is None
-        else UsdAmount(change * int(worth_of_loan) // int(details["amount"])),
+        "profit_usd": None if worth_of_loan is None else UsdAmount(change * int(worth_of_loan) // int(details.amount)),
     }
 
 

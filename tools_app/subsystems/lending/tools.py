@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 from tools_app.core.errors import InvalidParams
 from tools_app.standards import erc20
 from tools_app.standards.lending_words import percent, show_health
 from tools_app.standards.plan_draft import check_enough
+from tools_app.standards.receipts import read_details
 from tools_app.subsystems.lending.family import Lender, PositionName, find_lender, lending, read_loop
 from tools_app.subsystems.lending.loop_plan import MOST_LOOPS, ROUNDING, LoopPlan, show_leverage
 from tools_app.subsystems.lending.loops import draft_loop, draft_way_back, repayment_for
@@ -36,9 +38,21 @@ GAS_OF_STEP = 250_000
 HIGHEST_LEVERAGE = 10
 
 
+@dataclass(frozen=True, slots=True)
+class _LoopDetails:
+    collateral: str
+    collateral_sold: str
+    collateral_after: str
+    debt_before: int
+    debt_after: str
+    health_factor_after: str | None
+    leverage_after: str | None
+    leverage_before: str | None = None
+
+
 def report_loop(outcome: PlanOutcome) -> dict[str, object]:
     """What became of the pair, as planned; what moved in the wallet, as measured."""
-    details = outcome.plan.details
+    details = read_details(_LoopDetails, outcome)
     tokens = {token.address: token for token in outcome.plan.tokens}
     return {
         "moved": [
@@ -46,17 +60,17 @@ def report_loop(outcome: PlanOutcome) -> dict[str, object]:
             for address, token in tokens.items()
             if outcome.deltas.get(address)
         ],
-        "assets_used": {"asset": details["collateral"], "amount": details["collateral_sold"]},
+        "assets_used": {"asset": details.collateral, "amount": details.collateral_sold},
         "assets_recovered": {
-            "asset": details["collateral"],
-            "amount": str(max(0, outcome.deltas.get(str(details["collateral"]), 0))),
+            "asset": details.collateral,
+            "amount": str(max(0, outcome.deltas.get(details.collateral, 0))),
         },
-        "collateral_after": details["collateral_after"],
-        "debt_after": details["debt_after"],
-        "debt_repaid": str(max(0, int(details["debt_before"]) - int(details["debt_after"]))),
-        "health_factor_after": details["health_factor_after"],
-        "leverage_before": details.get("leverage_before"),
-        "leverage_after": details["leverage_after"],
+        "collateral_after": details.collateral_after,
+        "debt_after": details.debt_after,
+        "debt_repaid": str(max(0, details.debt_before - int(details.debt_after))),
+        "health_factor_after": details.health_factor_after,
+        "leverage_before": details.leverage_before,
+        "leverage_after": details.leverage_after,
     }
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from django.conf import settings
 
+from tools_app.core.stored_json import read_stored
 from tools_app.core.units import format_units
 from tools_app.portfolio.markets import markets_on
 from tools_app.subsystems.stream.event_block_windows import ToldLogs, take_turn
@@ -15,6 +17,12 @@ from tools_app.toolkit.markets import Pool
 from tools_app.toolkit.views import LogEntry, TokenMeta
 
 POOL_EVENT_NAMES: Final = ("swap", "mint", "burn", "collect")
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    pool_address: str
+    events: tuple[str, ...]
 
 
 def find_events(
@@ -29,8 +37,9 @@ def find_events(
     Anybody can trade in a pool as often as they pay for. Raises PoolNotFound, RpcUnavailable.
     """
     markets = markets_on(reader.chain_id)
-    pool = markets.read(reader, params["pool_address"])
-    topics = pool.pool_id.filter_logs(markets.of_pool(pool).event_topics(pool, params["events"]))
+    wanted = read_stored(_Wanted, params)
+    pool = markets.read(reader, wanted.pool_address)
+    topics = pool.pool_id.filter_logs(markets.of_pool(pool).event_topics(pool, wanted.events))
     logs = reader.logs(address=pool.pool_id.contract, topics=topics, from_block=from_block, to_block=to_block)
     most: int = settings.GOLEM_STREAM_EVENTS_PER_READ
     turn = take_turn([log.block_number for log in logs], most=most, to_block=to_block)

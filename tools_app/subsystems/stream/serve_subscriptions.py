@@ -20,12 +20,13 @@ from tools_app.core import event_bus
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.events import Event, EventType
+from tools_app.core.stored_json import read_stored, write_stored
 from tools_app.core.transaction_retry import retry_aborted
 from tools_app.models import StreamSubscription
 from tools_app.models.subscription import SubscriptionKind
 from tools_app.runner import open_reader
 from tools_app.subsystems.stream import new_pools, pool_events, snapshots, subscriptions, trades
-from tools_app.toolkit.context import AbiValues, ChainReader
+from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import LogEntry
 
 logger = logging.getLogger(__name__)
@@ -135,17 +136,19 @@ def _look_at_logs(row: StreamSubscription, reader: ChainReader) -> PolledEvents:
         # The first look sets the place: what happens from the next block on is told.
         return PolledEvents(trail=[head], state=dict(row.state))
     base, trail = _find_common_block(row.trail, reader)
-    found = PolledEvents(state=dict(row.state), told=[told for told in row.told if told["block_number"] <= base])
+    found = PolledEvents(
+        state=dict(row.state), told=[told for told in row.told if _identify(told).block_number <= base]
+    )
     first, last = base + 1, reader.block.number
     if last - base > settings.GOLEM_STREAM_MOST_BLOCKS_BEHIND:
         first = last - settings.GOLEM_STREAM_MOST_BLOCKS_BEHIND + 1
         found.events.append(_tell_gap(row, base + 1, first - 1))
     fresh, last = _read_logs(row, reader, first, min(last, first + settings.GOLEM_STREAM_BLOCKS_PER_READ - 1), found)
-    known = {_identify(told): told for told in row.told if told["block_number"] > base}
+    known = {at: told for told in row.told if (at := _identify(told)).block_number > base}
     seen = {_identify(payload) for payload in fresh}
     kind = _OF_LOGS[SubscriptionKind(row.kind)]
     for identity, told in known.items():
-        if identity not in seen and told["block_number"] <= last:
+        if identity not in seen and identity.block_number <= last:
             found.events.append(Event(kind, {**told, "is_removed": True}))
         elif identity not in seen:
             found.told.append(told)
@@ -154,7 +157,7 @@ def _look_at_logs(row: StreamSubscription, reader: ChainReader) -> PolledEvents:
             found.events.append(Event(kind, payload))
         found.told.append(payload)
     deepest = reader.block.number - settings.GOLEM_STREAM_REORG_DEPTH_BLOCKS
-    found.told = [told for told in found.told if told["block_number"] >= deepest]
+    found.told = [told for told in found.told if _identify(told).block_number >= deepest]
     end = head if last == reader.block.number else [last, reader.block_at(last).hash]
     found.trail = ([place for place in trail if place[0] < last] + [end])[-_TRAIL:]
     return found
@@ -194,17 +197,22 @@ def _read_logs(
     return [{**_name(row), **_place(log), **payload} for log, payload in read.told], read.last_block
 
 
-def _place(log: LogEntry) -> dict[str, Any]:  # Any: JSON of an answer
-    return {
-        "block_number": log.block_number,
-        "block_hash": log.block_hash,
-        "transaction_hash": log.tx_hash,
-        "log_index": log.log_index,
-    }
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a log stands, as its payload says it."""
+
+    block_number: int
+    block_hash: str
+    transaction_hash: str
+    log_index: int
 
 
-def _identify(payload: dict[str, object]) -> AbiValues:
-    return payload["block_hash"], payload["transaction_hash"], payload["log_index"]
+def _place(log: LogEntry) -> dict[str, object]:
+    return write_stored(_Place(log.block_number, log.block_hash, log.tx_hash, log.log_index))
+
+
+def _identify(payload: dict[str, object]) -> _Place:
+    return read_stored(_Place, payload)
 
 
 def _name(row: StreamSubscription) -> dict[str, Any]:  # Any: JSON of an answer

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from tools_app.core.ratio import ratio_text
+from tools_app.core.stored_json import IntText, read_stored, write_stored
 from tools_app.core.units import BPS, format_units
 from tools_app.portfolio.jars import look_into_jar
 from tools_app.portfolio.market_prices import TokenPricer
@@ -17,9 +19,50 @@ from tools_app.toolkit.markets import Pool, PoolNotFound, PositionNotFound, Rang
 CLOSED = "closed"
 
 
+@dataclass(frozen=True, slots=True)
+class _OfPool:
+    pool_address: str
+
+
+@dataclass(frozen=True, slots=True)
+class _OfPair:
+    token_a: str
+    token_b: str
+
+
+@dataclass(frozen=True, slots=True)
+class _LastPrice:
+    numerator: IntText
+    denominator: IntText
+    price: str
+
+
+@dataclass(frozen=True, slots=True)
+class _OfJar:
+    jar_address: str
+
+
+@dataclass(frozen=True, slots=True)
+class _LastRelease:
+    nonce: IntText
+
+
+@dataclass(frozen=True, slots=True)
+class _OfPosition:
+    position_id: str
+    out_of_range_alert: bool
+    fee_threshold_micro_usd: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _LastAlerts:
+    is_in_range: bool = True
+    is_above: bool = False
+
+
 def describe_pool_state(reader: ChainReader, params: Mapping[str, Any]) -> dict[str, object]:  # Any: JSON of an answer
     """The payload of `pool:state` at the reader's block. Raises PoolNotFound."""
-    pool = markets_on(reader.chain_id).read(reader, params["pool_address"])
+    pool = markets_on(reader.chain_id).read(reader, read_stored(_OfPool, params).pool_address)
     token0, token1 = reader.token(pool.token0), reader.token(pool.token1)
     state: dict[str, object] = {
         "pool_address": pool.id,
@@ -38,7 +81,7 @@ def describe_pool_state(reader: ChainReader, params: Mapping[str, Any]) -> dict[
             reserve1_units=format_units(pool.reserve1, token1.decimals),
         )
     if pool.is_usable:
-        state["price"] = ratio_text(pool.spot, base_decimals=token0.decimals, quote_decimals=token1.decimals)
+        state.update(price=ratio_text(pool.spot, base_decimals=token0.decimals, quote_decimals=token1.decimals))
     return state
 
 
@@ -57,9 +100,10 @@ def describe_price(
     state: dict[str, Any],  # Any: JSON of a subscription
 ) -> dict[str, object]:
     """The payload of `price:update`; `state` remembers the last price. Raises PoolNotFound."""
-    token_a, token_b = reader.token(params["token_a"]), reader.token(params["token_b"])
-    pool = find_pair_pool(reader, markets_on(reader.chain_id), params["token_a"], params["token_b"])
-    spot = pool.spot_from(params["token_a"])
+    pair = read_stored(_OfPair, params)
+    token_a, token_b = reader.token(pair.token_a), reader.token(pair.token_b)
+    pool = find_pair_pool(reader, markets_on(reader.chain_id), pair.token_a, pair.token_b)
+    spot = pool.spot_from(pair.token_a)
     price = ratio_text(spot, base_decimals=token_a.decimals, quote_decimals=token_b.decimals)
     update: dict[str, Any] = {  # Any: JSON of an answer
         "token_a": describe_token(token_a),
@@ -71,11 +115,11 @@ def describe_price(
         "venue": pool.venue,
     }
     if "numerator" in state:
-        numerator, denominator = int(state["numerator"]), int(state["denominator"])
-        moved = spot.numerator * denominator - numerator * spot.denominator
-        bps = abs(moved) * BPS // (numerator * spot.denominator)
-        update.update(previous_price=state["price"], change_bps=bps if moved >= 0 else -bps)
-    state.update(numerator=str(spot.numerator), denominator=str(spot.denominator), price=price)
+        last = read_stored(_LastPrice, state)
+        moved = spot.numerator * last.denominator - last.numerator * spot.denominator
+        bps = abs(moved) * BPS // (last.numerator * spot.denominator)
+        update.update(previous_price=last.price, change_bps=bps if moved >= 0 else -bps)
+    state.update(write_stored(_LastPrice(spot.numerator, spot.denominator, price)))
     return update
 
 
@@ -85,7 +129,7 @@ def describe_jar(
     state: dict[str, Any],  # Any: JSON of a subscription
 ) -> dict[str, object]:
     """The payload of `tokenjar:update`; `state` remembers the number of the next release. Raises JarNotFound."""
-    found = look_into_jar(reader, params["jar_address"])
+    found = look_into_jar(reader, read_stored(_OfJar, params).jar_address)
     update: dict[str, Any] = {  # Any: JSON of an answer
         "jar_address": found.jar,
         "releaser": found.releaser,
@@ -100,8 +144,8 @@ def describe_jar(
     }
     if "nonce" in state:
         # A chain that reorganised may have taken releases back.
-        update["releases_since"] = found.nonce - int(state["nonce"])
-    state["nonce"] = str(found.nonce)
+        update.update(releases_since=found.nonce - read_stored(_LastRelease, state).nonce)
+    state.update(write_stored(_LastRelease(found.nonce)))
     return update
 
 
@@ -111,23 +155,26 @@ def describe_alerts(
     state: dict[str, Any],  # Any: JSON of a subscription
 ) -> list[dict[str, object]]:
     """The payloads of `position:alert` that are new since the last look; `state` remembers what was told."""
-    markets = markets_on(reader.chain_id)
+    markets, asked, last = (
+        markets_on(reader.chain_id),
+        read_stored(_OfPosition, params),
+        read_stored(_LastAlerts, state),
+    )
     try:
-        position = markets.read_range(reader, params["position_id"])
+        position = markets.read_range(reader, asked.position_id)
     except PositionNotFound:
-        return [{"position_id": params["position_id"], "alert": CLOSED}]
+        return [{"position_id": asked.position_id, "alert": CLOSED}]
     facts, alerts = _describe_position(reader, position), []
-    if params["out_of_range_alert"]:
-        was_inside = state.get("is_in_range", True)
-        if was_inside != position.is_in_range:
+    if asked.out_of_range_alert:
+        if last.is_in_range != position.is_in_range:
             alerts.append({**facts, "alert": "in_range" if position.is_in_range else "out_of_range"})
-        state["is_in_range"] = position.is_in_range
-    if params.get("fee_threshold_micro_usd") is not None:
-        threshold = int(params["fee_threshold_micro_usd"])
+        state.update(is_in_range=position.is_in_range)
+    threshold = asked.fee_threshold_micro_usd
+    if threshold is not None:
         valuer = TokenPricer(reader, markets)
         worth = valuer.value([(position.pool.token0, position.fees0), (position.pool.token1, position.fees1)])
         is_above = worth is not None and worth >= threshold
-        if is_above and not state.get("is_above", False):
+        if is_above and not last.is_above:
             alerts.append(
                 {
                     **facts,
@@ -136,7 +183,7 @@ def describe_alerts(
                     "threshold_micro_usd": str(threshold),
                 }
             )
-        state["is_above"] = is_above
+        state.update(is_above=is_above)
     return alerts
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import Field
@@ -14,7 +15,7 @@ from tools_app.protocols.erc8004.reads import STARS, may_manage, read_agent
 from tools_app.protocols.erc8004.tools.family import Score, Tag, identity_on
 from tools_app.protocols.erc8004.tools.registration_fields import check_published
 from tools_app.standards import erc8004
-from tools_app.standards.receipts import events_of
+from tools_app.standards.receipts import list_events, read_details
 from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer
@@ -32,15 +33,22 @@ class FeedbackReport(Told):
     score: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Details:
+    registry: str
+    agent_id: str
+    score: int
+
+
 def report_feedback(outcome: PlanOutcome) -> FeedbackReport:
     """The count out of the registry's own event."""
-    details = outcome.plan.details
-    told = events_of(outcome, erc8004.NEW_FEEDBACK, contract=str(details["registry"]))
-    mine = [each["feedbackIndex"] for each in told if each["clientAddress"] == outcome.account]
+    details = read_details(_Details, outcome)
+    told = list_events(outcome, erc8004.FEEDBACK_GIVEN, contract=details.registry)
+    mine = [each.feedback_index for each in told if each.client_address == outcome.account]
     return FeedbackReport(
-        feedback_id=f"{details['agent_id']}:{outcome.account}:{mine[0]}" if mine else None,
-        agent_id=str(details["agent_id"]),
-        score=int(details["score"]),
+        feedback_id=f"{details.agent_id}:{outcome.account}:{mine[0]}" if mine else None,
+        agent_id=details.agent_id,
+        score=details.score,
     )
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Final
+
+from tools_app.chain.abi_records import AbiEvent
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_units
 from tools_app.protocols.morpho_blue import math, plans
@@ -22,7 +26,7 @@ from tools_app.protocols.morpho_blue.tools.family import (
     percent_text,
 )
 from tools_app.standards.plan_draft import PlanDraft
-from tools_app.standards.receipts import events_of
+from tools_app.standards.receipts import list_events, read_details
 from tools_app.standards.retiring_sales import RETIRES
 from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import WriteContext
@@ -34,8 +38,15 @@ from tools_app.toolkit.report import Report, received
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.retiring_tokens import list_falling
 
-REPAID = (
-    "event Repay(bytes32 indexed id, address indexed caller, address indexed onBehalf, uint256 assets, uint256 shares)"
+
+@dataclass(frozen=True, slots=True)
+class _Repaid:
+    shares: int
+
+
+REPAID: Final = AbiEvent(
+    "event Repay(bytes32 indexed id, address indexed caller, address indexed onBehalf, uint256 assets, uint256 shares)",
+    _Repaid,
 )
 
 
@@ -61,17 +72,24 @@ class RepayReport(Told):
     collateral_withdrawn: TokenAmount | None
 
 
+@dataclass(frozen=True, slots=True)
+class _RepayDetails:
+    morpho: str
+    market_id: str
+    owed: int
+    shares_owed: int
+
+
 def report_repay(outcome: PlanOutcome) -> RepayReport:
     """The amount from the balance difference, shares from the contract's event."""
-    details, token = outcome.plan.details, outcome.plan.spends[0].token
-    events = events_of(outcome, REPAID, contract=str(details["morpho"]))
-    cleared = sum(int(event["shares"]) for event in events)
+    details, token = read_details(_RepayDetails, outcome), outcome.plan.spends[0].token
+    cleared = sum(event.shares for event in list_events(outcome, REPAID, contract=details.morpho))
     repaid = -outcome.deltas.get(token.address, 0)
-    is_all = cleared >= int(details["shares_owed"])
+    is_all = cleared >= details.shares_owed
     return RepayReport(
-        market_id=str(details["market_id"]),
+        market_id=details.market_id,
         repaid=TokenAmount(repaid, token),
-        remaining_debt=TokenAmount(0 if is_all else max(0, int(details["owed"]) - repaid), token),
+        remaining_debt=TokenAmount(0 if is_all else max(0, details.owed - repaid), token),
         shares_repaid=str(cleared),
         collateral_withdrawn=next(
             (TokenAmount(outcome.deltas.get(flow.token.address, 0), flow.token) for flow in outcome.plan.receives), None

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Final
+
+from tools_app.chain.abi_records import AbiEvent
 from tools_app.core.units import format_units
 from tools_app.protocols.morpho_blue import plans
 from tools_app.protocols.morpho_blue.errors import SharesTooDear, TooMuchAsked
@@ -22,7 +26,7 @@ from tools_app.protocols.morpho_blue.tools.family import (
 )
 from tools_app.standards.erc20 import balance_of
 from tools_app.standards.plan_draft import PlanDraft
-from tools_app.standards.receipts import events_of
+from tools_app.standards.receipts import list_events, read_details
 from tools_app.standards.retiring_sales import Sale, sell_falling
 from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import WriteContext
@@ -34,12 +38,21 @@ from tools_app.toolkit.report import Report, seen, spent
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import TokenMeta
 
-SUPPLIED = (
-    "event Supply(bytes32 indexed id, address indexed caller, address indexed onBehalf, uint256 assets, uint256 shares)"
+
+@dataclass(frozen=True, slots=True)
+class _SharesMoved:
+    shares: int
+
+
+SUPPLIED: Final = AbiEvent(
+    "event Supply(bytes32 indexed id, address indexed caller, address indexed onBehalf, uint256 assets,"
+    " uint256 shares)",
+    _SharesMoved,
 )
-WITHDRAWN = (
+WITHDRAWN: Final = AbiEvent(
     "event Withdraw(bytes32 indexed id, address caller, address indexed onBehalf, address indexed receiver,"
-    " uint256 assets, uint256 shares)"
+    " uint256 assets, uint256 shares)",
+    _SharesMoved,
 )
 # A part in ten thousand, and never less than one base unit: more than that is not rounding.
 MOST_LOST_BPS = 1
@@ -62,13 +75,19 @@ class WithdrawReport(Told):
     shares_repaid: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Details:
+    morpho: str
+    market_id: str
+    sold_with_it: int | None = None
+
+
 def report_withdraw(outcome: PlanOutcome) -> WithdrawReport:
     """Shares from the contract's event, the amount from the balance difference, or what was sold as it came out."""
-    token = outcome.plan.receives[0].token
-    sold = outcome.plan.details.get("sold_with_it")
+    token, details = outcome.plan.receives[0].token, read_details(_Details, outcome)
     return WithdrawReport(
-        market_id=str(outcome.plan.details["market_id"]),
-        assets_withdrawn=TokenAmount(int(sold or outcome.deltas.get(token.address, 0)), token),
+        market_id=details.market_id,
+        assets_withdrawn=TokenAmount(int(details.sold_with_it or outcome.deltas.get(token.address, 0)), token),
         shares_repaid=_shares(outcome, WITHDRAWN),
     )
 
@@ -302,6 +321,6 @@ def _too_much(verb: str, token: TokenMeta, most: int) -> TooMuchAsked:
     )
 
 
-def _shares(outcome: PlanOutcome, event: str) -> str:
-    contract = str(outcome.plan.details["morpho"])
-    return str(sum(int(found["shares"]) for found in events_of(outcome, event, contract=contract)))
+def _shares(outcome: PlanOutcome, event: AbiEvent[_SharesMoved]) -> str:
+    found = list_events(outcome, event, contract=read_details(_Details, outcome).morpho)
+    return str(sum(each.shares for each in found))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_micro_usd, format_units, value_in_micro_usd
 from tools_app.protocols.morpho_blue import math, plans
@@ -9,6 +11,7 @@ from tools_app.protocols.morpho_blue.errors import LiquidationAtALoss, NotLiquid
 from tools_app.protocols.morpho_blue.reads import ask_holdings
 from tools_app.protocols.morpho_blue.tools.family import MarketMeant, morpho, open_market
 from tools_app.standards.plan_draft import PlanDraft
+from tools_app.standards.receipts import read_details
 from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer
@@ -29,16 +32,24 @@ class LiquidateReport(Told):
     profit_usd: UsdAmount
 
 
+@dataclass(frozen=True, slots=True)
+class _Details:
+    market_id: str
+    borrower: str
+    seized_micro_usd: int
+    repaid_micro_usd: int
+
+
 def report_liquidate(outcome: PlanOutcome) -> LiquidateReport:
     """Amounts from the balance differences."""
-    details = outcome.plan.details
+    details = read_details(_Details, outcome)
     paid, seized = outcome.plan.spends[0], outcome.plan.receives[0]
     got, gave = outcome.deltas.get(seized.token.address, 0), -outcome.deltas.get(paid.token.address, 0)
-    worth = got * int(details["seized_micro_usd"]) // max(1, seized.expected)
-    cost = gave * int(details["repaid_micro_usd"]) // max(1, paid.expected)
+    worth = got * details.seized_micro_usd // max(1, seized.expected)
+    cost = gave * details.repaid_micro_usd // max(1, paid.expected)
     return LiquidateReport(
-        market_id=str(details["market_id"]),
-        borrower=str(details["borrower"]),
+        market_id=details.market_id,
+        borrower=details.borrower,
         collateral_seized=TokenAmount(got, seized.token),
         debt_repaid=TokenAmount(gave, paid.token),
         profit_usd=UsdAmount(worth - cost),

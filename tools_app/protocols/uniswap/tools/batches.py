@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from tools_app.chain.abi import decode_log
 from tools_app.core.errors import InvalidParams
 from tools_app.protocols.uniswap.errors import PositionEmpty
 from tools_app.protocols.uniswap.tools.batch_fields import (
@@ -21,14 +21,15 @@ from tools_app.protocols.uniswap.tools.batch_fields import (
 )
 from tools_app.protocols.uniswap.tools.family import uniswap
 from tools_app.protocols.uniswap.tools.joint_steps import JointSteps
-from tools_app.protocols.uniswap.tools.liquidity import INCREASE_EVENT, choose_range
+from tools_app.protocols.uniswap.tools.liquidity import GROWN, choose_range
 from tools_app.protocols.uniswap.tools.own_positions import read_own
 from tools_app.protocols.uniswap.tools.position_details import describe_amounts, describe_range
 from tools_app.protocols.uniswap.tools.rebalancing import plan_compound, plan_rebalance
 from tools_app.protocols.uniswap.v3.positions import V3Position
 from tools_app.protocols.uniswap.v4.liquidity_plans import NOBODY
 from tools_app.protocols.uniswap.v4.positions import PREFIX
-from tools_app.standards.erc721 import TRANSFER_EVENT
+from tools_app.standards.erc721 import MOVED
+from tools_app.standards.receipts import read_details
 from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
@@ -56,18 +57,30 @@ class BatchReport(Told):
     gas_saved_vs_separate: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Step:
+    op_type: str
+    position_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Details:
+    managers: list[str]
+    operations: tuple[_Step, ...]
+
+
 def report_batch(outcome: PlanOutcome) -> BatchReport:
     """Positions that were opened from the manager's events, in the order in which they were asked for."""
-    managers = [str(each) for each in outcome.plan.details["managers"]]
+    details = read_details(_Details, outcome)
+    managers = details.managers
     logs = [log for receipt in outcome.receipts for log in receipt.logs if log.address in managers]
     added = [found for log in logs if (found := _added(log, managers)) is not None]
-    known = {str(each["position_id"]) for each in outcome.plan.details["operations"] if each.get("position_id")}
+    known = {each.position_id for each in details.operations if each.position_id}
     born = iter(each for each in added if each not in known)
     results = []
-    for each in outcome.plan.details["operations"]:
-        opens = each["op_type"] in ("add", "rebalance")
-        position_id = next(born, "") if opens else str(each["position_id"])
-        results.append(OperationResult(str(each["op_type"]), position_id, "done", None))
+    for each in details.operations:
+        position_id = next(born, "") if each.op_type in ("add", "rebalance") else each.position_id
+        results.append(OperationResult(each.op_type, position_id, "done", None))
     return BatchReport(tuple(results), str(sum(receipt.gas_used for receipt in outcome.receipts)), None)
 
 
@@ -192,7 +205,7 @@ def _class_of(wanted: list[Operation]) -> ActionClass:
 def _added(log: LogEntry, managers: list[str]) -> str | None:
     """The position that a log of V3's manager says has grown, or one of V4's that it was made."""
     if log.address == managers[0]:
-        event = decode_log(INCREASE_EVENT, log)
-        return None if event is None else str(event["tokenId"])
-    sent = decode_log(TRANSFER_EVENT, log)
-    return None if sent is None or sent["from"] != NOBODY else f"{PREFIX}{sent['tokenId']}"
+        grown = GROWN.read(log)
+        return None if grown is None else str(grown.token_id)
+    sent = MOVED.read(log)
+    return None if sent is None or sent.from_ != NOBODY else f"{PREFIX}{sent.token_id}"

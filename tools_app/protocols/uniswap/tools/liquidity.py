@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
+from tools_app.chain.abi_records import AbiEvent
 from tools_app.core.errors import InvalidParams
 from tools_app.protocols.uniswap.addresses import UniswapDeployment, deployment_on
 from tools_app.protocols.uniswap.balances import read_holdings
@@ -11,7 +13,14 @@ from tools_app.protocols.uniswap.paths import V4
 from tools_app.protocols.uniswap.pools import find_pools, find_v3_pool, read_pool
 from tools_app.protocols.uniswap.position_changes import Range, nft_ref, pair_feeds
 from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap
-from tools_app.protocols.uniswap.tools.position_details import describe_amounts, describe_range, find_event
+from tools_app.protocols.uniswap.tools.position_details import (
+    OfLiquidity,
+    OfManager,
+    OfPosition,
+    describe_amounts,
+    describe_range,
+    find_event,
+)
 from tools_app.protocols.uniswap.tools.v4_ranges import grow_v4_range, open_v4_range
 from tools_app.protocols.uniswap.v3 import plans as v3_plans
 from tools_app.protocols.uniswap.v3.deposits import RangeDeposit, check_way_round, plan_deposit, ticks_of_range
@@ -19,8 +28,9 @@ from tools_app.protocols.uniswap.v3.positions import read_own_position
 from tools_app.protocols.uniswap.v3.ticks import read_tick_spacing
 from tools_app.protocols.uniswap.v4.liquidity_plans import NOBODY
 from tools_app.protocols.uniswap.v4.positions import PREFIX, is_v4
-from tools_app.standards.erc721 import TRANSFER_EVENT
+from tools_app.standards.erc721 import MOVED
 from tools_app.standards.plan_draft import PlanDraft, check_enough
+from tools_app.standards.receipts import list_events, read_details
 from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
@@ -40,7 +50,28 @@ from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import TokenMeta
 
-INCREASE_EVENT = "event IncreaseLiquidity(uint256 indexed tokenId, uint128 liquidity, uint256 amount0, uint256 amount1)"
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """A V3 position that grew, as its manager's log tells it."""
+
+    token_id: int
+    liquidity: int
+
+
+GROWN: Final = AbiEvent(
+    "event IncreaseLiquidity(uint256 indexed tokenId, uint128 liquidity, uint256 amount0, uint256 amount1)", Grown
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OfRange:
+    """Of a plan's details: the range that is opened."""
+
+    venue: str
+    pool: str
+    tick_lower: int
+    tick_upper: int
 
 
 class AddReport(Told):
@@ -66,12 +97,12 @@ class IncreaseReport(Told):
 def report_add(outcome: PlanOutcome) -> AddReport:
     """Position id and liquidity from the manager's event, amounts from the balance differences."""
     spent0, spent1 = outcome.plan.spends
-    position_id, liquidity = read_opened(outcome)
+    (position_id, liquidity), details = read_opened(outcome), read_details(OfRange, outcome)
     return AddReport(
         position_id=position_id,
-        pool=str(outcome.plan.details["pool"]),
-        tick_lower=int(outcome.plan.details["tick_lower"]),
-        tick_upper=int(outcome.plan.details["tick_upper"]),
+        pool=details.pool,
+        tick_lower=details.tick_lower,
+        tick_upper=details.tick_upper,
         liquidity=liquidity,
         amount0_deposited=_spent(outcome, spent0),
         amount1_deposited=_spent(outcome, spent1),
@@ -81,12 +112,8 @@ def report_add(outcome: PlanOutcome) -> AddReport:
 def report_increase(outcome: PlanOutcome) -> IncreaseReport:
     """Liquidity from the manager's event (of V4 it is what the calls name), amounts from the balance differences."""
     spent0, spent1 = outcome.plan.spends
-    if is_v4(str(outcome.plan.details["position_id"])):
-        liquidity = str(outcome.plan.details["liquidity"]) if outcome.receipts else "0"
-    else:
-        liquidity = str(find_event(outcome, INCREASE_EVENT).get("liquidity", 0))
     return IncreaseReport(
-        liquidity_added=liquidity,
+        liquidity_added=read_added(outcome),
         amount0_deposited=_spent(outcome, spent0),
         amount1_deposited=_spent(outcome, spent1),
     )
@@ -320,13 +347,22 @@ def _fee_of(pool: Pool, named: tuple[TokenMeta, TokenMeta], fee: int | None) -> 
     return pool.fee
 
 
+def read_added(outcome: PlanOutcome) -> str:
+    """The liquidity that a position grew by; of V4 it is what the calls name."""
+    if is_v4(read_details(OfPosition, outcome).position_id):
+        return read_details(OfLiquidity, outcome).liquidity if outcome.receipts else "0"
+    grown = find_event(outcome, GROWN)
+    return "0" if grown is None else str(grown.liquidity)
+
+
 def read_opened(outcome: PlanOutcome) -> tuple[str, str]:
     """Id and liquidity of the position that was opened; V4's manager tells its NFT alone, the calls the liquidity."""
-    if outcome.plan.details["venue"] != "uniswap v4":
-        event = find_event(outcome, INCREASE_EVENT)
-        return str(event.get("tokenId", "")), str(event.get("liquidity", 0))
-    made = find_event(outcome, TRANSFER_EVENT, **{"from": NOBODY})
-    return (f"{PREFIX}{made['tokenId']}", str(outcome.plan.details["liquidity"])) if made else ("", "0")
+    if read_details(OfRange, outcome).venue != "uniswap v4":
+        grown = find_event(outcome, GROWN)
+        return ("", "0") if grown is None else (str(grown.token_id), str(grown.liquidity))
+    sent = list_events(outcome, MOVED, contract=read_details(OfManager, outcome).manager)
+    made = next((each for each in sent if each.from_ == NOBODY), None)
+    return (f"{PREFIX}{made.token_id}", read_details(OfLiquidity, outcome).liquidity) if made else ("", "0")
 
 
 def _check_pair(token0: TokenMeta, token1: TokenMeta) -> None:

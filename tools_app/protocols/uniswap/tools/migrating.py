@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -21,6 +22,7 @@ from tools_app.protocols.uniswap.v4.keys import list_usual_keys
 from tools_app.protocols.uniswap.v4.pools import key_of, pool_of, read_states
 from tools_app.protocols.uniswap.v4.positions import read_pool
 from tools_app.standards import concentrated as ranges
+from tools_app.standards.receipts import read_details
 from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
@@ -43,10 +45,16 @@ class MigrateReport(Told):
     liquidity: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Details:
+    position_id: str
+    target_version: str
+
+
 def report_migrate(outcome: PlanOutcome) -> MigrateReport:
     """The new position from the manager's event."""
-    details, (new_position_id, liquidity) = outcome.plan.details, read_opened(outcome)
-    return MigrateReport(str(details["position_id"]), new_position_id, str(details["target_version"]), liquidity)
+    details, (new_position_id, liquidity) = read_details(_Details, outcome), read_opened(outcome)
+    return MigrateReport(details.position_id, new_position_id, details.target_version, liquidity)
 
 
 @uniswap.write(

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import TypeVar
 
-from tools_app.chain.abi import decode_log
+from tools_app.chain.abi_records import AbiEvent
 from tools_app.core.ratio import ratio_text
 from tools_app.core.units import format_units
 from tools_app.standards import concentrated as v3_math
 from tools_app.standards.concentrated import ratio_of_sqrt_price
+from tools_app.standards.receipts import list_events, read_details
 from tools_app.toolkit.markets import Pool
 from tools_app.toolkit.plan import PlanOutcome
 from tools_app.toolkit.views import TokenMeta
+
+T = TypeVar("T")
 
 
 def describe_range(
@@ -47,13 +51,43 @@ def describe_amounts(name: str, tokens: tuple[TokenMeta, TokenMeta], amounts: tu
     return shown
 
 
-def find_event(outcome: PlanOutcome, signature: str, **values: str) -> dict[str, Any]:  # Any: JSON of an answer
-    """The manager's first event with these values; empty when there is none, as in a plan that failed."""
-    manager = str(outcome.plan.details["manager"])
-    for receipt in outcome.receipts:
-        for log in receipt.logs:
-            if log.address != manager or (found := decode_log(signature, log)) is None:
-                continue
-            if all(found[name] == value for name, value in values.items()):
-                return found
-    return {}
+@dataclass(frozen=True, slots=True)
+class OfManager:
+    """Of a plan's details: whose events tell of it."""
+
+    manager: str
+
+
+@dataclass(frozen=True, slots=True)
+class OfPosition:
+    """Of a plan's details: the position it is about."""
+
+    position_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class OfLiquidity:
+    """Of a plan's details: the liquidity that its calls name."""
+
+    liquidity: str
+
+
+@dataclass(frozen=True, slots=True)
+class OfFees:
+    """Of a plan's details: the fees that it read, in base units."""
+
+    fees0: int
+    fees1: int
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Base units that a manager's event tells."""
+
+    amount0: int = 0
+    amount1: int = 0
+
+
+def find_event(outcome: PlanOutcome, event: AbiEvent[T]) -> T | None:
+    """The manager's first event of a kind; None where there is none, as in a plan that failed."""
+    return next(iter(list_events(outcome, event, contract=read_details(OfManager, outcome).manager)), None)

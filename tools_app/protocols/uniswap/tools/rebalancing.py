@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tools_app.core.errors import InvalidParams
 from tools_app.protocols.uniswap.errors import InvalidRange, PositionEmpty
 from tools_app.protocols.uniswap.paths import V4
 from tools_app.protocols.uniswap.pools import find_v3_pool
 from tools_app.protocols.uniswap.tools.family import uniswap
 from tools_app.protocols.uniswap.tools.joint_steps import JointSteps, SwapBetween
-from tools_app.protocols.uniswap.tools.liquidity import INCREASE_EVENT, read_opened
+from tools_app.protocols.uniswap.tools.liquidity import OfRange, read_added, read_opened
 from tools_app.protocols.uniswap.tools.own_positions import read_own, spacing_of
-from tools_app.protocols.uniswap.tools.position_details import describe_amounts, describe_range, find_event
-from tools_app.protocols.uniswap.tools.withdrawals import COLLECT_EVENT, DECREASE_EVENT
+from tools_app.protocols.uniswap.tools.position_details import (
+    Moved,
+    OfFees,
+    OfPosition,
+    describe_amounts,
+    describe_range,
+    find_event,
+)
+from tools_app.protocols.uniswap.tools.withdrawals import COLLECTED, read_v3_fees
 from tools_app.protocols.uniswap.v3.deposits import ticks_of_range
 from tools_app.protocols.uniswap.v3.positions import V3Position
 from tools_app.protocols.uniswap.v4.positions import is_v4
+from tools_app.standards.receipts import read_details
 from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
@@ -44,20 +54,22 @@ class CompoundReport(Told):
     swap_token: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Swapped:
+    swap_amount: str | None = None
+    swap_token: str | None = None
+
+
 def report_rebalance(outcome: PlanOutcome) -> RebalanceReport:
     """The new position and the fees from the manager's events; V4's tells no fees, and they are what the plan read."""
-    details = outcome.plan.details
+    details, old_position_id = read_details(OfRange, outcome), read_details(OfPosition, outcome).position_id
     new_position_id, liquidity = read_opened(outcome)
-    if is_v4(str(details["position_id"])):
-        fees = _read_told_fees(outcome)
-    else:
-        out, collected = find_event(outcome, DECREASE_EVENT), find_event(outcome, COLLECT_EVENT)
-        fees = [max(0, collected.get(name, 0) - out.get(name, 0)) for name in ("amount0", "amount1")]
+    fees = _read_told_fees(outcome) if is_v4(old_position_id) else read_v3_fees(outcome)
     return RebalanceReport(
-        old_position_id=str(details["position_id"]),
+        old_position_id=old_position_id,
         new_position_id=new_position_id,
-        new_tick_lower=int(details["tick_lower"]),
-        new_tick_upper=int(details["tick_upper"]),
+        new_tick_lower=details.tick_lower,
+        new_tick_upper=details.tick_upper,
         liquidity=liquidity,
         fees_collected0=str(fees[0]),
         fees_collected1=str(fees[1]),
@@ -66,28 +78,24 @@ def report_rebalance(outcome: PlanOutcome) -> RebalanceReport:
 
 def report_compound(outcome: PlanOutcome) -> CompoundReport:
     """Fees and liquidity from the manager's events; V4's tells neither, and they are what the plan read and named."""
-    details = outcome.plan.details
-    if is_v4(str(details["position_id"])):
+    if is_v4(read_details(OfPosition, outcome).position_id):
         fees = _read_told_fees(outcome)
-        return CompoundReport(
-            fees_collected0=str(fees[0]),
-            fees_collected1=str(fees[1]),
-            liquidity_added=str(details["liquidity"]) if outcome.receipts else "0",
-            swap_amount=details.get("swap_amount"),
-            swap_token=details.get("swap_token"),
-        )
-    collected = find_event(outcome, COLLECT_EVENT)
+    else:
+        collected = find_event(outcome, COLLECTED) or Moved()
+        fees = collected.amount0, collected.amount1
+    swapped = read_details(_Swapped, outcome)
     return CompoundReport(
-        fees_collected0=str(collected.get("amount0", 0)),
-        fees_collected1=str(collected.get("amount1", 0)),
-        liquidity_added=str(find_event(outcome, INCREASE_EVENT).get("liquidity", 0)),
-        swap_amount=details.get("swap_amount"),
-        swap_token=details.get("swap_token"),
+        fees_collected0=str(fees[0]),
+        fees_collected1=str(fees[1]),
+        liquidity_added=read_added(outcome),
+        swap_amount=swapped.swap_amount,
+        swap_token=swapped.swap_token,
     )
 
 
-def _read_told_fees(outcome: PlanOutcome) -> list[int]:
-    return [int(outcome.plan.details[name]) if outcome.receipts else 0 for name in ("fees0", "fees1")]
+def _read_told_fees(outcome: PlanOutcome) -> tuple[int, int]:
+    told = read_details(OfFees, outcome)
+    return (told.fees0, told.fees1) if outcome.receipts else (0, 0)
 
 
 @uniswap.write(

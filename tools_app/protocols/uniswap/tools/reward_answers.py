@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tools_app.protocols.uniswap.liquidity_mining.incentives import IncentiveKey
+from tools_app.standards.receipts import read_details
 from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.plan import PlanOutcome
 from tools_app.toolkit.report import Report, seen, told
@@ -40,9 +43,9 @@ class PositionStakedReport(Report):
     """In which incentive a position earns now, and until when (Unix seconds)."""
 
     position_id: str
-    incentive: str = seen(lambda outcome: str(IncentiveKey.parse(str(outcome.plan.details["incentive"]))))
-    reward_token: str = seen(lambda outcome: IncentiveKey.parse(str(outcome.plan.details["incentive"])).reward_token)
-    ends_at: int = seen(lambda outcome: IncentiveKey.parse(str(outcome.plan.details["incentive"])).ends_at)
+    incentive: str = seen(lambda outcome: str(_key(outcome)))
+    reward_token: str = seen(lambda outcome: _key(outcome).reward_token)
+    ends_at: int = seen(lambda outcome: _key(outcome).ends_at)
 
 
 class PositionCameBack(Report):
@@ -90,6 +93,15 @@ class RewardsTold(OfChain):
     credited: tuple[Reward, ...]
     running: tuple[IncentiveTold, ...]
     known_since: int
+
+
+@dataclass(frozen=True, slots=True)
+class _OfIncentive:
+    incentive: str
+
+
+def _key(outcome: PlanOutcome) -> IncentiveKey:
+    return IncentiveKey.parse(read_details(_OfIncentive, outcome).incentive)
 
 
 def list_came(outcome: PlanOutcome) -> tuple[Reward, ...]:

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
+from tools_app.chain.abi_records import AbiEvent
 from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.protocols.uniswap.errors import PositionEmpty
 from tools_app.protocols.uniswap.position_changes import FEE_DUST, Range, nft_ref
 from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap
-from tools_app.protocols.uniswap.tools.position_details import describe_amounts, describe_range, find_event
+from tools_app.protocols.uniswap.tools.position_details import (
+    Moved,
+    OfFees,
+    OfPosition,
+    describe_amounts,
+    describe_range,
+    find_event,
+)
 from tools_app.protocols.uniswap.tools.v4_ranges import harvest_v4_range, shrink_v4_range
 from tools_app.protocols.uniswap.v3 import plans as v3_plans
 from tools_app.protocols.uniswap.v3.positions import V3Position, least_amounts, read_own_position
 from tools_app.protocols.uniswap.v4.positions import is_v4
 from tools_app.standards.plan_draft import PlanDraft
+from tools_app.standards.receipts import read_details
 from tools_app.standards.retiring_sales import SALE_SLIPPAGE_BPS, Sale, sell_at_once
 from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, WriteContext
@@ -24,8 +34,12 @@ from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.retiring_tokens import list_falling
 from tools_app.toolkit.views import TokenMeta
 
-COLLECT_EVENT = "event Collect(uint256 indexed tokenId, address recipient, uint256 amount0, uint256 amount1)"
-DECREASE_EVENT = "event DecreaseLiquidity(uint256 indexed tokenId, uint128 liquidity, uint256 amount0, uint256 amount1)"
+COLLECTED: Final = AbiEvent(
+    "event Collect(uint256 indexed tokenId, address recipient, uint256 amount0, uint256 amount1)", Moved
+)
+SHRUNK: Final = AbiEvent(
+    "event DecreaseLiquidity(uint256 indexed tokenId, uint128 liquidity, uint256 amount0, uint256 amount1)", Moved
+)
 
 
 class RemoveReport(Told):
@@ -48,19 +62,26 @@ def report_remove(outcome: PlanOutcome) -> RemoveReport:
     """Fees are what was collected beyond the liquidity's own amounts, both in the manager's events; V4's manager tells
     neither, and its fees are what the plan read.
     """
-    if is_v4(str(outcome.plan.details["position_id"])):
-        told = [int(outcome.plan.details[name]) for name in ("fees0", "fees1")]
+    if is_v4(read_details(OfPosition, outcome).position_id):
+        told = read_details(OfFees, outcome)
         came = [_received(outcome, flow) for flow in outcome.plan.receives]
-        fees = [TokenAmount(min(fee, max(0, each.raw)), each.token) for fee, each in zip(told, came, strict=True)]
+        pairs = zip((told.fees0, told.fees1), came, strict=True)
+        fees = [TokenAmount(min(fee, max(0, each.raw)), each.token) for fee, each in pairs]
         return RemoveReport(*came, *fees)
-    event, collected = find_event(outcome, DECREASE_EVENT), find_event(outcome, COLLECT_EVENT)
+    fees0, fees1 = read_v3_fees(outcome)
     got0, got1 = (_received(outcome, flow) for flow in outcome.plan.receives)
     return RemoveReport(
         amount0_received=got0,
         amount1_received=got1,
-        fees_collected0=TokenAmount(max(0, collected.get("amount0", 0) - event.get("amount0", 0)), got0.token),
-        fees_collected1=TokenAmount(max(0, collected.get("amount1", 0) - event.get("amount1", 0)), got1.token),
+        fees_collected0=TokenAmount(fees0, got0.token),
+        fees_collected1=TokenAmount(fees1, got1.token),
     )
+
+
+def read_v3_fees(outcome: PlanOutcome) -> tuple[int, int]:
+    """What was collected beyond what liquidity gave back."""
+    out, collected = find_event(outcome, SHRUNK) or Moved(), find_event(outcome, COLLECTED) or Moved()
+    return max(0, collected.amount0 - out.amount0), max(0, collected.amount1 - out.amount1)
 
 
 def report_collect(outcome: PlanOutcome) -> CollectReport:

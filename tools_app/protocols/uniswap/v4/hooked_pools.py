@@ -65,9 +65,9 @@ class V4HookedPools:
         ]
         found = []
         for log in sorted(logs, key=lambda each: (each.block_number, each.log_index), reverse=True):
-            told = decode_log(OPENED, log)
-            if told is not None and told["hooks"] != NO_HOOK:
-                found.append(pool_of(read_opened_key(told), v4, wrapped))
+            key = read_opened_key(log)
+            if key is not None and key.hooks != NO_HOOK:
+                found.append(pool_of(key, v4, wrapped))
         return PoolsFound(tuple(found[:most]), len(found), since)
 
     def try_swaps(self, reader: ChainReader, pool: Pool) -> tuple[SwapTried, ...]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
-from tools_app.chain.abi import decode_log
+from tools_app.chain.abi_records import AbiEvent
 from tools_app.protocols.uniswap.v4.addresses import V4Contracts
 from tools_app.protocols.uniswap.v4.keys import PoolKey
 from tools_app.protocols.uniswap.v4.pools import pool_of
@@ -18,17 +18,32 @@ OPENED: Final = (
 )
 
 
-def read_opened_key(told: Mapping[str, Any]) -> PoolKey:  # Any: JSON of an answer
-    """The key of a pool in the decoded log of its opening."""
-    return PoolKey(told["currency0"], told["currency1"], told["fee"], told["tickSpacing"], told["hooks"])
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    currency0: str
+    currency1: str
+    fee: int
+    tick_spacing: int
+    hooks: str
+
+
+_OPENINGS: Final = AbiEvent(OPENED, _Opened)
+
+
+def read_opened_key(log: LogEntry) -> PoolKey | None:
+    """The key of a pool in the log of its opening; None where the log is of something else."""
+    told = _OPENINGS.read(log)
+    if told is None:
+        return None
+    return PoolKey(told.currency0, told.currency1, told.fee, told.tick_spacing, told.hooks)
 
 
 def read_opened(log: LogEntry, contracts: V4Contracts, wrapped: str) -> CreatedPool | None:
     """The pool that the manager opened; None where the log is of something else."""
-    told = decode_log(OPENED, log) if log.address == contracts.manager else None
-    if told is None:
+    key = read_opened_key(log) if log.address == contracts.manager else None
+    if key is None:
         return None
-    pool = pool_of(read_opened_key(told), contracts, wrapped)
+    pool = pool_of(key, contracts, wrapped)
     return CreatedPool(
         id=pool.id,
         version=pool.version,

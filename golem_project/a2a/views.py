@@ -53,8 +53,10 @@ def answers_problems(view: View) -> View:
 
     @wraps(view)
     def answer(
-        request: HttpRequest, *args: Any, **kwargs: Any
-    ) -> HttpResponse:  # Any: Django hands on what the address names
+        request: HttpRequest,
+        *args: Any,  # Any: what the address names
+        **kwargs: Any,  # Any: likewise
+    ) -> HttpResponse:
         try:
             return view(request, *args, **kwargs)
         except GolemError as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 from django.db import models
@@ -41,7 +40,7 @@ def load_checkpoint(*, golem_id: UUID, tool_name: str, params_hash: str, now: da
 
 
 def keep_checkpoint(
-    *, golem_id: UUID, tool_name: str, params_hash: str, data: Mapping[str, Any], now: datetime
+    *, golem_id: UUID, tool_name: str, params_hash: str, data: Mapping[str, object], now: datetime
 ) -> None:
     """Write down how far the call came."""
     ToolCheckpoint.objects.update_or_create(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db import connection, models, transaction
@@ -100,12 +101,21 @@ def learn_cooccurrence(
         SpeculationRecord.objects.get_or_create(archetype=archetype)
         record = SpeculationRecord.objects.select_for_update(no_key=True).get(archetype=archetype)
         # Only what is older than a session: what follows it is known.
-        place: dict[str, object] = {"golems": list(golem_ids), "after": record.learned_to, "until": now - window}
+        place: dict[str, Any] = {
+            "golems": list(golem_ids),
+            "after": record.learned_to,
+            "until": now - window,
+        }  # Any: values of a statement
         cursor.execute(_UP_TO, place)
         [up_to] = cursor.fetchone()
         if up_to is None:
             return 0
-        wanted: dict[str, object] = {"tools": list(tools), "window": window, "up_to": up_to, "archetype": archetype}
+        wanted: dict[str, Any] = {
+            "tools": list(tools),
+            "window": window,
+            "up_to": up_to,
+            "archetype": archetype,
+        }  # Any: likewise
         cursor.execute(_COUNT, {**place, **wanted})
         counted = cursor.fetchone()
         runs = int(counted[0]) if counted else 0

@@ -73,7 +73,8 @@ def test_a_tick_whose_worker_stopped_counts_among_the_broken(live_golem: LiveGol
     breaks(True)
     tick(live_golem.golem)
     make_due(live_golem.golem)
+    claim = claim_one(live_golem.golem)
     with transaction.atomic():
-        assert begin_tick(claim=claim_one(live_golem.golem), lease_seconds=-1, now=clock.now()) is not None
+        assert begin_tick(claim=claim, lease_seconds=-1, now=clock.now()) is not None
     tick(live_golem.golem)
     assert told(live_golem.golem) == ["3 ticks in a row, the last with INTERNAL_ERROR"]

@@ -35,7 +35,7 @@ class Topic:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _ToldEvent:
     """What an event's payload says of which of its sentences is meant."""
 
     rule: object = None
@@ -46,27 +46,27 @@ class _Told:
 
 def _is_fall(payload: Mapping[str, object]) -> bool:
     """Whether holdings fell; a rule that refused an action says which."""
-    return "code" not in payload and read_stored(_Told, payload).rule == "policy_cage.drawdown"
+    return "code" not in payload and read_stored(_ToldEvent, payload).rule == "policy_cage.drawdown"
 
 
 def _is_from(source: str) -> Callable[[Mapping[str, object]], bool]:
-    return lambda payload: read_stored(_Told, payload).source == source
+    return lambda payload: read_stored(_ToldEvent, payload).source == source
 
 
 def _is_ended_resume(payload: Mapping[str, object]) -> bool:
     """Whether a later halt ended a request to resume."""
-    told = read_stored(_Told, payload)
+    told = read_stored(_ToldEvent, payload)
     return told.operation == "resume" and told.status == "STALE"
 
 
 def _is_not_carried_out(payload: Mapping[str, object]) -> bool:
     """Whether owners approved it and it ended otherwise."""
-    return read_stored(_Told, payload).status == "FAILED"
+    return read_stored(_ToldEvent, payload).status == "FAILED"
 
 
 def _is_begun(payload: Mapping[str, object]) -> bool:
     """Whether it is an action: that it is approved and begun says nothing of its outcome yet."""
-    return "permit_id" in payload and read_stored(_Told, payload).operation == "permit"
+    return "permit_id" in payload and read_stored(_ToldEvent, payload).operation == "permit"
 
 
 TOPICS: Final[Mapping[str, Topic]] = {

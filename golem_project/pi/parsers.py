@@ -14,7 +14,6 @@ from typing import IO
 
 from django.utils.http import parse_header_parameters
 from rest_framework.parsers import BaseParser
-from rest_framework.request import Request
 
 from golem_project.pi.errors import (
     BodyNotJson,
@@ -97,7 +96,7 @@ def _redact(value: object) -> object:
 
 def _read(stream: IO[bytes], parser_context: Mapping[str, object] | None) -> bytes:
     request = (parser_context or {}).get("request")
-    declared = str(request.META.get("CONTENT_LENGTH", "")) if isinstance(request, Request) else ""
+    declared = str(getattr(request, "META", {}).get("CONTENT_LENGTH", ""))
     if declared.isdigit() and int(declared) > MAX_BODY_BYTES:
         raise _too_large()
     raw = stream.read(MAX_BODY_BYTES + 1)

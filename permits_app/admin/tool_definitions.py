@@ -63,7 +63,7 @@ class _Uploaded:
 
 
 @dataclass(frozen=True, slots=True)
-class _Chosen:
+class _ChosenDefinition:
     seen_hash: str
     golems: QuerySet[Golem]
 
@@ -75,7 +75,7 @@ class _Tried:
 
 
 @dataclass(frozen=True, slots=True)
-class _Why:
+class _DefinitionReason:
     reason: str
 
 
@@ -243,7 +243,7 @@ class ToolDefinitionAdmin(_OwnDefinitions):
         golems = get_field(form, forms.ModelMultipleChoiceField, "golems")
         golems.queryset = Golem.objects.filter(owner_id=request.user.pk)
         if request.method == "POST" and form.is_valid():
-            given = read_cleaned(_Chosen, form)
+            given = read_cleaned(_ChosenDefinition, form)
             chosen: list[UUID] = [golem.pk for golem in given.golems]
             try:
                 approve_definition(
@@ -375,7 +375,7 @@ class DefinitionApprovalAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         back = reverse("admin:archetypes_app_definitionapproval_change", args=[row.pk])
         form = ReasonForm(request.POST or None)
         if request.method == "POST" and form.is_valid():
-            reason = read_cleaned(_Why, form).reason
+            reason = read_cleaned(_DefinitionReason, form).reason
             revoke_definition(approval=row, reason=reason, owner=request.user, now=clock.now())
             messages.success(request, f"{row.tool_name} is no tool of {row.golem} any more.")
             return HttpResponseRedirect(back)

@@ -18,7 +18,7 @@ class PlannedCall:
     to: str
     data: str
     value: IntText
-    label: str
+    label: str = ""
 
     @property
     def payload(self) -> bytes:
@@ -40,7 +40,7 @@ class StoredTerms:
     call_gas_limit: IntText
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SentCall(PlannedCall):
     """A call as it is signed. `ends_at`, Unix seconds, is when what the owners of a Safe sign for it ends by itself; 0
     where it does not.

@@ -86,7 +86,7 @@ class _TokenRow(_FeedRow):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _File:
+class _DeploymentFile:
     """What a file of ours says of a chain."""
 
     chain_id: object = None
@@ -99,7 +99,7 @@ class _File:
 @lru_cache(maxsize=64)
 def _read_file(where: str, written_at_ns: int, described: int, chain_id: int) -> Deployment:
     path = Path(where)
-    content = read_stored(_File, json.loads(path.read_text()))
+    content = read_stored(_DeploymentFile, json.loads(path.read_text()))
     if content.chain_id != described:
         raise ValueError(f"{path.name} describes chain {content.chain_id!r}")
     contracts = {name: checksum(address) for name, address in content.contracts.items()}

@@ -101,21 +101,21 @@ def learn_cooccurrence(
         SpeculationRecord.objects.get_or_create(archetype=archetype)
         record = SpeculationRecord.objects.select_for_update(no_key=True).get(archetype=archetype)
         # Only what is older than a session: what follows it is known.
-        place: dict[str, Any] = {
+        place: dict[str, Any] = {  # Any: values of a statement
             "golems": list(golem_ids),
             "after": record.learned_to,
             "until": now - window,
-        }  # Any: values of a statement
+        }
         cursor.execute(_UP_TO, place)
         [up_to] = cursor.fetchone()
         if up_to is None:
             return 0
-        wanted: dict[str, Any] = {
+        wanted: dict[str, Any] = {  # Any: likewise
             "tools": list(tools),
             "window": window,
             "up_to": up_to,
             "archetype": archetype,
-        }  # Any: likewise
+        }
         cursor.execute(_COUNT, {**place, **wanted})
         counted = cursor.fetchone()
         runs = int(counted[0]) if counted else 0

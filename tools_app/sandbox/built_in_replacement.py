@@ -30,7 +30,7 @@ _NO_CONST: Final = object()
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
+class _TakenOver:
     """Which parameters a JSON Schema takes."""
 
     properties: dict[str, dict[str, object]]
@@ -76,7 +76,7 @@ def is_replaceable(tool: ToolDef) -> bool:
         and tool.category in _WITHOUT_MONEY
         and not tool.requires
         and tool.supported_chains is None
-        and not (TAKEN_NAMES | {"chain_id"}) & set(read_stored(_Taken, tool.schema).properties)
+        and not (TAKEN_NAMES | {"chain_id"}) & set(read_stored(_TakenOver, tool.schema).properties)
     )
 
 
@@ -109,7 +109,7 @@ def find_replaced(definition: Definition) -> ToolDef | None:
 
 def find_narrower(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:  # Any: JSON that an owner wrote
     """Where the JSON Schema `after` refuses parameters that `before` takes, in words; empty where it nowhere does."""
-    taken, own = read_stored(_Taken, before), read_stored(_Taken, after)
+    taken, own = read_stored(_TakenOver, before), read_stored(_TakenOver, after)
     for name, told in taken.properties.items():
         if name not in own.properties:
             return f"it has no parameter {name}"

@@ -133,7 +133,7 @@ def _tell(function: HostFunction, text: str, meter: HostMeter, steps: Callable[[
 
 
 @dataclass(frozen=True, slots=True)
-class _AskedCall:
+class _HostCallAsked:
     """A read of the chain before anything of it is checked."""
 
     to: object = None
@@ -150,7 +150,7 @@ class _AskedMemories:
 
 def _read_chain(ctx: ReadContext, asked: Mapping[str, object]) -> Any:  # Any: JSON that a module or host tells
     _check_names(asked, {"to", "signature", "args", "chain_id"})
-    told = read_stored(_AskedCall, asked)
+    told = read_stored(_HostCallAsked, asked)
     signature, args = told.signature, told.args
     if not isinstance(signature, str) or not _SIGNATURE.match(signature):
         raise InvalidParams("signature reads `function name(types) view returns (types)`, without structs")

@@ -24,7 +24,7 @@ class ToldAccount:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _ToldAccount:
     nonce: object = None
     balance: object = None
     code: object = None
@@ -57,7 +57,7 @@ def parse_sized(value: object, size: int) -> bytes:
 def _parse_account(entry: object) -> ToldAccount:
     if not isinstance(entry, dict):
         raise RpcNonsense("The node answered something that is no prestate")
-    told = read_stored(_Told, entry)
+    told = read_stored(_ToldAccount, entry)
     storage = {} if told.storage is None else told.storage
     if not isinstance(storage, dict):
         raise RpcNonsense("The node answered something that is no prestate")

@@ -27,7 +27,7 @@ _JSON: Final = "data:application/json;base64,"
 
 
 @dataclass(frozen=True, slots=True)
-class FeedbackGiven:
+class OwnFeedback:
     """Feedback as it is given: `score` in hundredths of a star, 0 to 500; `review` is published word for word."""
 
     score: int
@@ -92,7 +92,7 @@ def give_feedback(
     account: str,
     *,
     agent: AgentId,
-    given: FeedbackGiven,
+    given: OwnFeedback,
     details: Mapping[str, object],
 ) -> TxPlan:
     """One more word of the account about an agent."""
@@ -146,7 +146,7 @@ def write_proof(agent: AgentId, *, method: str, proof: str) -> tuple[str, bytes]
 
 
 def _write_review(
-    reader: ChainReader, agent: AgentId, account: str, given: FeedbackGiven, value: int
+    reader: ChainReader, agent: AgentId, account: str, given: OwnFeedback, value: int
 ) -> tuple[str, bytes]:
     if given.review is None:
         return "", bytes(32)

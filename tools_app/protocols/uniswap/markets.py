@@ -241,13 +241,13 @@ class _PriceAfter:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reserves:
+class _PairReserves:
     reserve0: int
     reserve1: int
 
 
 _PRICES: Final = {"v3": AbiEvent(SWAP_V3, _PriceAfter), "v4": AbiEvent(SWAP_V4, _PriceAfter)}
-_SYNCS: Final = AbiEvent(SYNC_V2, _Reserves)
+_SYNCS: Final = AbiEvent(SYNC_V2, _PairReserves)
 
 
 @dataclass(frozen=True, slots=True)

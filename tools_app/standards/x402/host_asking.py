@@ -37,7 +37,7 @@ class HostNotAsked(
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _HostTold:
     """A stranger's words, none of them looked at yet; so are those below."""
 
     version: Annotated[object, Field(alias="x402Version")] = None
@@ -45,7 +45,7 @@ class _Told:
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _HostWay:
     network: object = None
     asset: object = None
     payee: Annotated[object, Field(alias="payTo")] = None
@@ -88,15 +88,15 @@ class HostAsker:
         return payees.pop()
 
 
-def _read_ways(header: str) -> list[_Way]:
+def _read_ways(header: str) -> list[_HostWay]:
     try:
         told = read_json(base64.b64decode(header, validate=True), most_bytes=_LONGEST)
     except (binascii.Error, ValueError):
         raise HostNotAsked("its header PAYMENT-REQUIRED is missing or holds no JSON in base64") from None
-    whole = read_stored(_Told, told) if isinstance(told, dict) else _Told()
+    whole = read_stored(_HostTold, told) if isinstance(told, dict) else _HostTold()
     if whole.version != VERSION or not isinstance(whole.accepts, list):
         raise HostNotAsked(f"it asks for no payment of version {VERSION}")
-    return [read_stored(_Way, each) for each in whole.accepts[:50] if isinstance(each, dict)]
+    return [read_stored(_HostWay, each) for each in whole.accepts[:50] if isinstance(each, dict)]
 
 
 def _read_address(value: object) -> str | None:

@@ -53,7 +53,7 @@ class Payment:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _PaymentTold:
     """A stranger's words, none of them looked at yet; so are those below."""
 
     version: Annotated[object, Field(alias="x402Version")] = None
@@ -104,7 +104,7 @@ class _Permitted:
 
 
 @dataclass(frozen=True, slots=True)
-class _Witness:
+class _PaymentWitness:
     payee: Annotated[object, Field(alias="to")] = None
     valid_after: Annotated[object, Field(alias="validAfter")] = None
 
@@ -119,7 +119,7 @@ def open_header(header: str) -> object:
 
 def read_payment(told: object) -> Payment:
     """The payment, every word of it in its form. Raises PaymentUnfit."""
-    whole = read_stored(_Told, told) if isinstance(told, dict) else _Told()
+    whole = read_stored(_PaymentTold, told) if isinstance(told, dict) else _PaymentTold()
     if whole.version != VERSION:
         raise PaymentUnfit(f"it is no payment of version {VERSION}")
     if not isinstance(whole.payload, dict) or not isinstance(whole.accepted, dict):
@@ -149,7 +149,7 @@ def find_way(payment: Payment, ways: Sequence[PriceOffer]) -> PriceOffer:
     way = next((each for each in ways if each.method is payment.method), None)
     if way is None:
         raise PaymentUnfit(f"a payment by {payment.method} is not asked for")
-    accepted, asked = read_stored(_Accepted, read_stored(_Told, payment.body).accepted), way.as_item()
+    accepted, asked = read_stored(_Accepted, read_stored(_PaymentTold, payment.body).accepted), way.as_item()
     named = {"scheme": accepted.scheme, "network": accepted.network, "asset": payment.token, "payTo": payment.payee}
     wrong = [name for name, value in named.items() if value != asked[name]]
     addresses = {"asset": _address(accepted.asset), "payTo": _address(accepted.payee)}
@@ -222,7 +222,7 @@ def _read_permit2(told: object, accepted: _Accepted, body: Mapping[str, object])
     given = read_stored(_Permit2, told) if isinstance(told, dict) else _Permit2()
     if not isinstance(given.permitted, dict) or not isinstance(given.witness, dict):
         raise PaymentUnfit("it holds no authorization with what is permitted, and a witness")
-    permitted, witness = read_stored(_Permitted, given.permitted), read_stored(_Witness, given.witness)
+    permitted, witness = read_stored(_Permitted, given.permitted), read_stored(_PaymentWitness, given.witness)
     _address(given.spender)
     _number(witness.valid_after)
     return Payment(

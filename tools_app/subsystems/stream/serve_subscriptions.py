@@ -198,7 +198,7 @@ def _read_logs(
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _StreamPlace:
     """Where a log stands, as its payload says it."""
 
     block_number: int
@@ -208,11 +208,11 @@ class _Place:
 
 
 def _place(log: LogEntry) -> dict[str, object]:
-    return write_stored(_Place(log.block_number, log.block_hash, log.tx_hash, log.log_index))
+    return write_stored(_StreamPlace(log.block_number, log.block_hash, log.tx_hash, log.log_index))
 
 
-def _identify(payload: dict[str, object]) -> _Place:
-    return read_stored(_Place, payload)
+def _identify(payload: dict[str, object]) -> _StreamPlace:
+    return read_stored(_StreamPlace, payload)
 
 
 def _name(row: StreamSubscription) -> dict[str, Any]:  # Any: JSON of an answer

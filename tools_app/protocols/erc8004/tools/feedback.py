@@ -80,6 +80,6 @@ def identity_submit_feedback(
     if may_manage(reader, at, agent, ctx.account):
         raise OwnAgentFeedback(f"agent {named} is this golem's own to manage", agent_id=agent_id)
     ctx.step("Building calls")
-    given = plans.FeedbackGiven(score, tag1 or STARS, tag2 or "", review)
+    given = plans.OwnFeedback(score, tag1 or STARS, tag2 or "", review)
     details = {"registry": at[REPUTATION], "agent_id": agent_id, "score": score}
     return plans.give_feedback(reader, at, ctx.account, agent=named, given=given, details=details)

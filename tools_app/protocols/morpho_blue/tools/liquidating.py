@@ -33,7 +33,7 @@ class LiquidateReport(Told):
 
 
 @dataclass(frozen=True, slots=True)
-class _Details:
+class _LiquidationDetails:
     market_id: str
     borrower: str
     seized_micro_usd: int
@@ -42,7 +42,7 @@ class _Details:
 
 def report_liquidate(outcome: PlanOutcome) -> LiquidateReport:
     """Amounts from the balance differences."""
-    details = read_details(_Details, outcome)
+    details = read_details(_LiquidationDetails, outcome)
     paid, seized = outcome.plan.spends[0], outcome.plan.receives[0]
     got, gave = outcome.deltas.get(seized.token.address, 0), -outcome.deltas.get(paid.token.address, 0)
     worth = got * details.seized_micro_usd // max(1, seized.expected)

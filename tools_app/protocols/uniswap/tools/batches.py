@@ -58,20 +58,20 @@ class BatchReport(Told):
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class _BatchStep:
     op_type: str
     position_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class _Details:
+class _BatchDetails:
     managers: list[str]
-    operations: tuple[_Step, ...]
+    operations: tuple[_BatchStep, ...]
 
 
 def report_batch(outcome: PlanOutcome) -> BatchReport:
     """Positions that were opened from the manager's events, in the order in which they were asked for."""
-    details = read_details(_Details, outcome)
+    details = read_details(_BatchDetails, outcome)
     managers = details.managers
     logs = [log for receipt in outcome.receipts for log in receipt.logs if log.address in managers]
     added = [found for log in logs if (found := _added(log, managers)) is not None]

@@ -46,14 +46,14 @@ class MigrateReport(Told):
 
 
 @dataclass(frozen=True, slots=True)
-class _Details:
+class _MigrationDetails:
     position_id: str
     target_version: str
 
 
 def report_migrate(outcome: PlanOutcome) -> MigrateReport:
     """The new position from the manager's event."""
-    details, (new_position_id, liquidity) = read_details(_Details, outcome), read_opened(outcome)
+    details, (new_position_id, liquidity) = read_details(_MigrationDetails, outcome), read_opened(outcome)
     return MigrateReport(details.position_id, new_position_id, details.target_version, liquidity)
 
 

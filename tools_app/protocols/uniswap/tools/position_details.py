@@ -81,7 +81,7 @@ class OfFees:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class AmountsMoved:
     """Base units that a manager's event tells."""
 
     amount0: int = 0

@@ -13,7 +13,7 @@ from tools_app.protocols.uniswap.tools.joint_steps import JointSteps, SwapBetwee
 from tools_app.protocols.uniswap.tools.liquidity import OfRange, read_added, read_opened
 from tools_app.protocols.uniswap.tools.own_positions import read_own, spacing_of
 from tools_app.protocols.uniswap.tools.position_details import (
-    Moved,
+    AmountsMoved,
     OfFees,
     OfPosition,
     describe_amounts,
@@ -55,7 +55,7 @@ class CompoundReport(Told):
 
 
 @dataclass(frozen=True, slots=True)
-class _Swapped:
+class _RebalanceSwapped:
     swap_amount: str | None = None
     swap_token: str | None = None
 
@@ -81,9 +81,9 @@ def report_compound(outcome: PlanOutcome) -> CompoundReport:
     if is_v4(read_details(OfPosition, outcome).position_id):
         fees = _read_told_fees(outcome)
     else:
-        collected = find_event(outcome, COLLECTED) or Moved()
+        collected = find_event(outcome, COLLECTED) or AmountsMoved()
         fees = collected.amount0, collected.amount1
-    swapped = read_details(_Swapped, outcome)
+    swapped = read_details(_RebalanceSwapped, outcome)
     return CompoundReport(
         fees_collected0=str(fees[0]),
         fees_collected1=str(fees[1]),

@@ -11,7 +11,7 @@ from tools_app.protocols.uniswap.errors import PositionEmpty
 from tools_app.protocols.uniswap.position_changes import FEE_DUST, Range, nft_ref
 from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap
 from tools_app.protocols.uniswap.tools.position_details import (
-    Moved,
+    AmountsMoved,
     OfFees,
     OfPosition,
     describe_amounts,
@@ -35,10 +35,11 @@ from tools_app.toolkit.retiring_tokens import list_falling
 from tools_app.toolkit.views import TokenMeta
 
 COLLECTED: Final = AbiEvent(
-    "event Collect(uint256 indexed tokenId, address recipient, uint256 amount0, uint256 amount1)", Moved
+    "event Collect(uint256 indexed tokenId, address recipient, uint256 amount0, uint256 amount1)", AmountsMoved
 )
 SHRUNK: Final = AbiEvent(
-    "event DecreaseLiquidity(uint256 indexed tokenId, uint128 liquidity, uint256 amount0, uint256 amount1)", Moved
+    "event DecreaseLiquidity(uint256 indexed tokenId, uint128 liquidity, uint256 amount0, uint256 amount1)",
+    AmountsMoved,
 )
 
 
@@ -80,7 +81,7 @@ def report_remove(outcome: PlanOutcome) -> RemoveReport:
 
 def read_v3_fees(outcome: PlanOutcome) -> tuple[int, int]:
     """What was collected beyond what liquidity gave back."""
-    out, collected = find_event(outcome, SHRUNK) or Moved(), find_event(outcome, COLLECTED) or Moved()
+    out, collected = find_event(outcome, SHRUNK) or AmountsMoved(), find_event(outcome, COLLECTED) or AmountsMoved()
     return max(0, collected.amount0 - out.amount0), max(0, collected.amount1 - out.amount1)
 
 

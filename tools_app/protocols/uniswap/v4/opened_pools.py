@@ -19,7 +19,7 @@ OPENED: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Opened:
+class _PoolOpened:
     currency0: str
     currency1: str
     fee: int
@@ -27,7 +27,7 @@ class _Opened:
     hooks: str
 
 
-_OPENINGS: Final = AbiEvent(OPENED, _Opened)
+_OPENINGS: Final = AbiEvent(OPENED, _PoolOpened)
 
 
 def read_opened_key(log: LogEntry) -> PoolKey | None:

@@ -66,6 +66,7 @@ COUNTERS: Final[dict[str, _Entry]] = {
     "golem_project/heartbeat/recorded_interventions.py:RecordedIntervention.doubted": CountsNoFailures(
         "the doubt that held a decision back, as its record tells it"
     ),
+    "golem_project/a2a/uptime.py:_Ticks.missed": CountsNoFailures("ticks that a pause left out"),
     "permits_app/tools/golem_state.py:_TickSums.missed": CountsNoFailures("ticks that a pause left out"),
     "golem_project/heartbeat/tick_claims.py:TickEnd.missed": CountsNoFailures("ticks that a pause left out"),
     "golem_project/heartbeat/schedule.py:NextTick.missed": CountsNoFailures("ticks that a pause left out"),

@@ -40,7 +40,6 @@ from golem_project.embedded.world.rpc import RpcError
 from permits_app.actions.request_change import request_operation
 from permits_app.actions.stage_key import stage_key
 from permits_app.approval_pages.cage_forms import AddressField
-from permits_app.approval_pages.cleaned_values import read_cleaned
 from permits_app.approvals.golem_setup import is_in_setup
 from permits_app.approvals.operations.cage import find_mirror
 from permits_app.forms import UsdField
@@ -51,6 +50,7 @@ from tools_app import runner
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.pages.form_values import read_cleaned
 from tools_app.toolkit.context import ChainReader
 from tools_app.wording.formats import format_chain, shorten_hex
 

@@ -31,7 +31,6 @@ from archetypes_app.toolset import view_golem
 from permits_app.actions.approve_definition import approve_definition, compare_definitions, compare_with_replaced
 from permits_app.actions.bring_definition import bring_definition
 from permits_app.actions.revoke_definition import revoke_definition
-from permits_app.approval_pages.cleaned_values import read_cleaned
 from permits_app.safety.hooks.result_filter import filter_result
 from tools_app import runner
 from tools_app.admin.read_only import ReadOnlyAdminMixin
@@ -42,7 +41,7 @@ from tools_app.core.plain_text import PlainTextField
 from tools_app.core.stored_json import read_stored
 from tools_app.models import ToolDefinition, WasmRun
 from tools_app.pages.confirmation import ReasonForm, report_refusal, show_confirmation
-from tools_app.pages.form_values import get_field
+from tools_app.pages.form_values import get_field, read_cleaned
 from tools_app.pages.html import show_age, show_badge, show_hex
 from tools_app.sandbox.definition import MOST_BYTES
 from tools_app.sandbox.limits import limits_of

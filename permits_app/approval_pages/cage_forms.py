@@ -22,7 +22,6 @@ from permits_app.approval_pages.cage_form_values import (
     TargetGiven,
     ValuerGiven,
 )
-from permits_app.approval_pages.cleaned_values import read_cleaned
 from permits_app.approval_pages.forms import WhyForm
 from permits_app.approvals.cage_rules_text import LIMIT_WORDS, PHASES, show_rule
 from permits_app.approvals.operations.cage import write_rule
@@ -52,6 +51,7 @@ from tools_app.chain.feeds import DEFAULT_MAX_AGE_SECONDS
 from tools_app.chain.signatures import parse_signature
 from tools_app.core.errors import InvalidParams
 from tools_app.core.typed_numbers import UnclearNumber, read_typed_units
+from tools_app.pages.form_values import read_cleaned
 from tools_app.pages.number_reading import PRICE, make_number_widget, read_as
 from tools_app.toolkit.context import ChainReader
 from tools_app.wording.address_names import find_token, known_deployment, name_address

@@ -17,7 +17,6 @@ from unfold.widgets import (
 )
 
 from archetypes_app.models import Golem
-from permits_app.approval_pages.cleaned_values import read_cleaned
 from permits_app.approval_pages.forms import WhyForm
 from permits_app.approvals.policy_state import describe_entry, name_entry, read_policy_state
 from permits_app.backtest.least_policy import SUGGESTION_DAYS
@@ -25,6 +24,7 @@ from permits_app.backtest.past_decisions import LAST_DECISIONS, MOST_DECISIONS
 from permits_app.forms import PolicyCageForm, SpendingLimitsForm, clean_checksum
 from permits_app.models import PolicyCage, SpendingLimits
 from permits_app.models.allowlist import AllowlistKind
+from tools_app.pages.form_values import read_cleaned
 from tools_app.pages.opened_rows import OpenedForm
 
 _MOST_ADDED: Final = 50

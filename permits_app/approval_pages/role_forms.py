@@ -10,7 +10,6 @@ from django import forms
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from permits_app.approval_pages.cage_forms import AddressField, CageForm, SessionForm, TargetForm
-from permits_app.approval_pages.cleaned_values import read_cleaned
 from permits_app.policy_cage.contract import (
     MOST_RECIPIENTS,
     MOST_ROLES,
@@ -24,6 +23,7 @@ from permits_app.policy_cage.contract import (
 )
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from tools_app.core.typed_numbers import UnclearNumber, read_typed_units
+from tools_app.pages.form_values import read_cleaned
 from tools_app.pages.number_reading import make_number_widget
 from tools_app.toolkit.context import ChainReader
 from tools_app.wording.address_names import find_token, name_address

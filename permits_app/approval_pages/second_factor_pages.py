@@ -13,7 +13,6 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from permits_app.approval_pages.cleaned_values import read_cleaned
 from permits_app.approval_pages.passkey_answers import find_problem, read_answer, read_site
 from permits_app.approval_pages.second_factor_forms import (
     AddPasskeyForm,
@@ -35,6 +34,7 @@ from permits_app.approvals.passkeys import (
 )
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.pages.form_values import read_cleaned
 
 LIST = "admin:permits_app_changerequest_second_factors"
 

@@ -20,7 +20,6 @@ from permits_app.actions.announce_warden_actions import cancel_announced
 from permits_app.actions.compare_with_approved import look_again
 from permits_app.actions.relay_owner_transaction import build_raw_call
 from permits_app.actions.request_change import request_operation
-from permits_app.approval_pages.cleaned_values import read_cleaned
 from permits_app.approval_pages.forms import CommentForm, DecisionForm, SignatureForm
 from permits_app.approval_pages.inbox import build_decision_page, build_inbox
 from permits_app.approval_pages.passkey_answers import find_problem, read_answer
@@ -38,6 +37,7 @@ from permits_app.models.owner_transaction import OwnerTransactionState
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.pages.confirmation import ReasonForm, report_refusal, show_confirmation
+from tools_app.pages.form_values import read_cleaned
 
 INBOX = "admin:permits_app_changerequest_inbox"
 PAGE = "admin:permits_app_changerequest_change"

@@ -1,4 +1,4 @@
-"""Reads what a form has into types: those of its values that are valid, and its fields by name and kind."""
+"""Reads what a form has into types: its values, those of them that are valid, and its fields by name and kind."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
 V = TypeVar("V", bound="DataclassInstance")
 F = TypeVar("F", bound=forms.Field)
+
+
+def read_cleaned(kind: type[V], form: forms.BaseForm) -> V:
+    """The form's values of the fields of `kind`, which its own fields have cleaned. Raises KeyError for another one."""
+    return kind(**{field.name: form.cleaned_data[field.name] for field in fields(kind)})
 
 
 def read_valid(kind: type[V], cleaned: Mapping[str, object]) -> V:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,18 +9,16 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from tools_app.chain.abi import checksum
-from tools_app.core.bounded_parsing import read_json
 from tools_app.core.stored_json import read_stored
 from tools_app.protocols.x402.addresses import EXACT, UPTO
 from tools_app.protocols.x402.errors import PaymentRefused
 from tools_app.protocols.x402.payments import VERSION
+from tools_app.standards.x402.payment_required import PaymentRequired, WayToPay, decode_required, read_address
 
 LONGEST_SECONDS: Final = 3_600
 """A payment that its payee would have longer is signed for an hour."""
 SHORTEST_SECONDS: Final = 30
 _METHOD: Final = "permit2"
-_ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}")
 _AMOUNT: Final = re.compile(r"[1-9][0-9]{0,38}")
 _LONGEST_URL: Final = 2_048
 
@@ -41,28 +37,10 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Resource:
     """A stranger's words, none of them looked at yet; so are those below."""
 
-    version: Annotated[object, Field(alias="x402Version")] = None
-    resource: object = None
-    accepts: object = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Resource:
     url: object = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Way:
-    scheme: object = None
-    network: object = None
-    asset: object = None
-    payee: Annotated[object, Field(alias="payTo")] = None
-    amount: object = None
-    seconds: Annotated[object, Field(alias="maxTimeoutSeconds")] = None
-    extra: object = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +75,7 @@ def read_asked(header: str, *, chain_id: int, token: str, payee: str, most: int)
         if not isinstance(item, dict):
             reasons.append("one way is no object")
             continue
-        fits = _read_way(read_stored(_Way, item), chain_id=chain_id, token=token, payee=payee, most=most)
+        fits = _read_way(read_stored(WayToPay, item), chain_id=chain_id, token=token, payee=payee, most=most)
         if isinstance(fits, _Fitting):
             return Asked(fits.scheme, fits.amount, fits.seconds, fits.facilitator, item, resource, url)
         reasons.append(fits)
@@ -107,17 +85,17 @@ def read_asked(header: str, *, chain_id: int, token: str, payee: str, most: int)
     )
 
 
-def _open(header: str) -> _Told:
+def _open(header: str) -> PaymentRequired:
     try:
-        told = read_json(base64.b64decode(header, validate=True), most_bytes=len(header))
-    except (binascii.Error, ValueError) as error:
+        told = decode_required(header, most_bytes=len(header))
+    except ValueError as error:
         raise PaymentRefused("it is no base64 of JSON, as the header PAYMENT-REQUIRED holds it") from error
     if not isinstance(told, dict):
         raise PaymentRefused("it is JSON of something else")
-    return read_stored(_Told, told)
+    return read_stored(PaymentRequired, told)
 
 
-def _read_way(way: _Way, *, chain_id: int, token: str, payee: str, most: int) -> _Fitting | str:
+def _read_way(way: WayToPay, *, chain_id: int, token: str, payee: str, most: int) -> _Fitting | str:
     """What of a way is gone by; where it does not fit, the words why."""
     told = way.extra or {}
     if way.scheme not in (EXACT, UPTO) or not isinstance(told, dict):
@@ -127,9 +105,9 @@ def _read_way(way: _Way, *, chain_id: int, token: str, payee: str, most: int) ->
         return f"another network than eip155:{chain_id}"
     if way.scheme == EXACT and extra.method != _METHOD:
         return "a transfer that its payee carries out by the token's own permit: only Permit2 is signed for here"
-    if _read_address(way.asset) != token:
+    if read_address(way.asset) != token:
         return f"another token than {token}"
-    if _read_address(way.payee) != payee:
+    if read_address(way.payee) != payee:
         return f"another payee than {payee}"
     if not isinstance(way.amount, str) or not _AMOUNT.fullmatch(way.amount):
         return "an amount that is no whole number of base units"
@@ -138,11 +116,7 @@ def _read_way(way: _Way, *, chain_id: int, token: str, payee: str, most: int) ->
     # `True` is an int of Python, and no number of seconds.
     if not isinstance(way.seconds, int) or isinstance(way.seconds, bool) or way.seconds < SHORTEST_SECONDS:
         return f"less than {SHORTEST_SECONDS} seconds to settle it"
-    facilitator = _read_address(extra.facilitator) if way.scheme == UPTO else ""
+    facilitator = read_address(extra.facilitator) if way.scheme == UPTO else ""
     if facilitator is None:
         return "a payment of up to an amount without the facilitator who says how much"
     return _Fitting(str(way.scheme), int(way.amount), min(way.seconds, LONGEST_SECONDS), facilitator)
-
-
-def _read_address(value: object) -> str | None:
-    return checksum(value) if isinstance(value, str) and _ADDRESS.fullmatch(value) else None

@@ -5,24 +5,17 @@ Nobody hands such an answer in: whoever could would choose who is paid.
 
 from __future__ import annotations
 
-import base64
-import binascii
-from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Final
 
-from pydantic import Field
-
-from tools_app.chain.abi import checksum
 from tools_app.core import guarded_http
-from tools_app.core.bounded_parsing import read_json
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.guarded_http import AddressRefused, ExchangeFailed
 from tools_app.core.stored_json import read_stored
+from tools_app.standards.x402.payment_required import PaymentRequired, WayToPay, decode_required, read_address
 from tools_app.standards.x402.price_offers import VERSION
 
 _REQUIRED: Final = "payment-required"
 _LONGEST: Final = 16_000
-_DIGITS: Final = frozenset("0123456789abcdefABCDEF")
 
 
 class HostNotAsked(
@@ -34,21 +27,6 @@ class HostNotAsked(
     cleared_by="an answer of 402 by the host itself that asks for the token in which it may be paid",
 ):
     """The host cannot be asked, or does not say whom it is paid at."""
-
-
-@dataclass(frozen=True, slots=True)
-class _HostTold:
-    """A stranger's words, none of them looked at yet; so are those below."""
-
-    version: Annotated[object, Field(alias="x402Version")] = None
-    accepts: object = None
-
-
-@dataclass(frozen=True, slots=True)
-class _HostWay:
-    network: object = None
-    asset: object = None
-    payee: Annotated[object, Field(alias="payTo")] = None
 
 
 class HostAsker:
@@ -77,8 +55,8 @@ class HostAsker:
             payee
             for way in _read_ways(answer.headers.get(_REQUIRED, ""))
             if way.network == f"eip155:{chain_id}"
-            and _read_address(way.asset) == token
-            and (payee := _read_address(way.payee)) is not None
+            and read_address(way.asset) == token
+            and (payee := read_address(way.payee)) is not None
         }
         if len(payees) != 1:
             found = "nobody" if not payees else f"{len(payees)} addresses"
@@ -88,17 +66,12 @@ class HostAsker:
         return payees.pop()
 
 
-def _read_ways(header: str) -> list[_HostWay]:
+def _read_ways(header: str) -> list[WayToPay]:
     try:
-        told = read_json(base64.b64decode(header, validate=True), most_bytes=_LONGEST)
-    except (binascii.Error, ValueError):
+        told = decode_required(header, most_bytes=_LONGEST)
+    except ValueError:
         raise HostNotAsked("its header PAYMENT-REQUIRED is missing or holds no JSON in base64") from None
-    whole = read_stored(_HostTold, told) if isinstance(told, dict) else _HostTold()
+    whole = read_stored(PaymentRequired, told) if isinstance(told, dict) else PaymentRequired()
     if whole.version != VERSION or not isinstance(whole.accepts, list):
         raise HostNotAsked(f"it asks for no payment of version {VERSION}")
-    return [read_stored(_HostWay, each) for each in whole.accepts[:50] if isinstance(each, dict)]
-
-
-def _read_address(value: object) -> str | None:
-    is_one = isinstance(value, str) and len(value) == 42 and value[:2] == "0x" and set(value[2:]) <= _DIGITS
-    return checksum(str(value)) if is_one else None
+    return [read_stored(WayToPay, each) for each in whole.accepts[:50] if isinstance(each, dict)]

@@ -23,6 +23,7 @@ from archetypes_app.catalogue_lines import (
 )
 from archetypes_app.loadout import Loading, Loadout, order_by_need
 from tools_app.core.errors import InvalidParams
+from tools_app.core.json_types import JsonObject
 from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.schema import ToolParams, validate_params
 
@@ -83,7 +84,7 @@ def answer_tier_query(
     loadout: Loadout,
     load: Callable[[Sequence[str]], Loading],
     describe: Callable[[Any], dict[str, Any]] | None = None,  # Any: JSON, as agents and pages see it
-) -> dict[str, Any]:  # Any: JSON, as agents and pages see it
+) -> JsonObject:
     """The answer of the query `key`. `describe` tells one tool in full.
 
     Raises InvalidParams, CategoryUnknown, UnknownTool.

@@ -8,11 +8,12 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from archetypes_app.errors import CategoryUnknown
 from archetypes_app.loadout import MOST_TOKENS, Loading, Loadout
 from tools_app.core.errors import InvalidParams
+from tools_app.core.json_types import JsonObject
 from tools_app.toolkit.enums import Category, PiTool
 from tools_app.toolkit.golem_toolset import Toolset, venues_choose
 from tools_app.toolkit.registry import UnknownTool, refuse_for_good
@@ -50,7 +51,7 @@ CATEGORY_LINES: Final[Mapping[Category, str]] = {
 }
 
 
-def list_categories(*, toolset: Toolset, loadout: Loadout) -> dict[str, Any]:  # Any: JSON, as agents and pages see it
+def list_categories(*, toolset: Toolset, loadout: Loadout) -> JsonObject:
     """Every category the toolset has, in the order of the enum, with its number of tools."""
     counts = Counter(tool.category for tool in toolset)
     shown = sum(1 for tool in toolset if loadout.shows(tool.name))
@@ -71,7 +72,7 @@ def list_category(
     loadout: Loadout,
     category: str,
     cursor: str | None = None,
-) -> dict[str, Any]:  # Any: JSON, as agents and pages see it
+) -> JsonObject:
     """The tools of one category, one line each; those loaded already are named apart.
 
     `cursor` is the `next_cursor` of the page before. Raises CategoryUnknown, InvalidParams.
@@ -96,7 +97,7 @@ def list_category(
     return answer
 
 
-def list_everything(*, toolset: Toolset) -> dict[str, Any]:  # Any: JSON, as agents and pages see it
+def list_everything(*, toolset: Toolset) -> JsonObject:
     """The words of every tool by category, as a model says them; venues stand where several serve a word."""
     words: dict[Category, dict[str, list[str]]] = {}
     for tool in toolset:
@@ -161,11 +162,11 @@ def describe_loading(
     toolset: Toolset,
     tools: Sequence[ToolDef],
     what: str,
-) -> dict[str, Any]:  # Any: JSON, as agents and pages see it
+) -> JsonObject:
     """Describe an answer of load_tools: tools that are shown now, tools that gave way, and tools that found no room."""
     served = {tool.name: tool for tool in tools}
     shown = loading.loadout.cut(toolset)
-    answer: dict[str, Any] = {  # Any: JSON, as agents and pages see it
+    answer: JsonObject = {
         "loaded": what,
         "tools_added": [describe_call(served[name], beside=shown) for name in loading.added],
         "message": f"{len(loading.added)} tools are now available; the manifest and its ETag have changed."
@@ -190,7 +191,7 @@ def describe_call(
     tool: ToolDef,
     *,
     beside: Iterable[ToolDef],
-) -> dict[str, Any]:  # Any: JSON, as agents and pages see it
+) -> JsonObject:
     """How `tool` is called `beside` what is shown with it: the Pi tool, its word, its venue where venues choose there,
     and what it needs.
     """

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db import transaction
@@ -19,6 +19,7 @@ from tools_app.core import audit_log, event_bus
 from tools_app.core.clock import AHEAD
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.events import Event, EventType
+from tools_app.core.json_types import JsonObject
 from tools_app.core.transaction_retry import retry_aborted
 
 MOST_ARTIFACTS_AN_HOUR: Final = 100
@@ -46,7 +47,7 @@ class PublishedStatement:
     support: int
     total: int
     sources: Sequence[UUID]
-    recipe: dict[str, Any]  # Any: JSON, as agents and pages see it
+    recipe: JsonObject
 
     @property
     def confidence_percent(self) -> int:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from django.db.models import Q, QuerySet
 
 from archetypes_app.models import Archetype, Golem, ToolProfile
 from archetypes_app.toolset import ArchetypeRule, ProfileRule, ToolsetInputs, read_inputs, resolve
 from tools_app.core import audit_log
+from tools_app.core.json_types import JsonObject
 from tools_app.toolkit.golem_toolset import Toolset
 
 Change = Callable[[ToolsetInputs], ToolsetInputs]
@@ -45,7 +45,7 @@ class ToolsetDiff:
         """Whether the reachable tools stay the same."""
         return not (self.added or self.removed)
 
-    def as_dict(self) -> dict[str, Any]:  # Any: JSON, as agents and pages see it
+    def as_dict(self) -> JsonObject:
         """JSON-ready names, as the audit log keeps them."""
         return {"added": [each.name for each in self.added], "removed": [each.name for each in self.removed]}
 

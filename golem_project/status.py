@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
 from functools import cache
-from typing import Any
 
 import redis
 from django.conf import settings
@@ -37,13 +36,14 @@ from tools_app.chain.networks import configured_networks
 from tools_app.core import audit_key, broker, clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import DatabaseReadOnly, GolemError, Recovery, StorageFull
+from tools_app.core.json_types import JsonObject
 from tools_app.core.liveness import list_silent
 from tools_app.core.resource_errors import list_exhausted
 from tools_app.core.transaction_retry import count_repeated
 from tools_app.history import follower_positions
 from tools_app.toolkit.registry import REGISTRY
 
-_readiness: Shared[dict[str, Any]] = Shared()  # Any: JSON, of its own shape
+_readiness: Shared[JsonObject] = Shared()
 _BROKER_TIMEOUT_SECONDS = 2
 _CHAIN_BUDGET_MS = 3_000
 _MOST_ACCOUNTS = 10
@@ -153,7 +153,7 @@ def _check_all() -> dict[str, object]:
     return {"ready": is_ready, "degraded": stuck is None or bool(stuck), "checks": checks, "stuck": stuck or []}
 
 
-def describe_errors() -> list[dict[str, Any]]:  # Any: JSON, of its own shape
+def describe_errors() -> list[JsonObject]:
     """Each code with its HTTP status, title and recovery, sorted by code."""
     entries = {
         kind.code: {
@@ -207,7 +207,7 @@ def _run_check(name: str, check: Callable[[], str]) -> dict[str, object]:
     return found if is_ok else {**found, "next": _FIXES.get(name, "see the server's log")}
 
 
-def _list_stuck() -> list[dict[str, Any]] | None:  # Any: JSON, of its own shape
+def _list_stuck() -> list[JsonObject] | None:
     """What does not go on, and since when: beat, queues, chains, accounts; None where nothing tells."""
     now = clock.now()
     try:

@@ -23,6 +23,7 @@ from memory_app.actions.query_grimoire import Store, check_question, query_grimo
 from memory_app.filters import parse_filters
 from memory_app.tasks import query_grimoire_task
 from tools_app.core.errors import BrokerUnavailable, RemoteProblem, WorkerTimeout
+from tools_app.core.json_types import JsonObject
 
 IN_A_TASK = "a worker without the embedding model does not wait for another one"
 # Celery's own reader of results gives up with a RuntimeError when it cannot reconnect.
@@ -41,7 +42,7 @@ def request_query_grimoire(
     wait_seconds: float | None = None,
     min_percent: int = 0,
     reinforce: bool = True,
-) -> dict[str, Any]:  # Any: JSON, as agents see it
+) -> JsonObject:
     """What `query_grimoire` answers, with vectors where possible and `mode: text_only` with its reason where not.
 
     Waits at most `wait_seconds` (GOLEM_MEMORY_QUERY_WAIT_SECONDS) holding no database connection. Inside a task it

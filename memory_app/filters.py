@@ -17,6 +17,7 @@ from django.utils.dateparse import parse_datetime
 from memory_app.decay import Importance
 from memory_app.models import Episode
 from tools_app.core.errors import InvalidParams
+from tools_app.core.json_types import JsonObject
 
 _MOST_TOKENS = 8
 
@@ -68,7 +69,7 @@ def parse_filters(raw: Mapping[str, Any]) -> EpisodeFilters:  # Any: JSON, as ag
     """
     given = {name: value for name, value in raw.items() if value is not None}
     problems: dict[str, str] = {}
-    values: dict[str, Any] = {}  # Any: JSON, as agents see it
+    values: JsonObject = {}
     for name, value in given.items():
         target, read = _READERS.get(name, (None, None))
         if target is None or read is None:

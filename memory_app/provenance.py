@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from memory_app.models.provenance import Source, Trust
+from tools_app.core.json_types import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Provenance:
             "recorded_block": self.block_number,
         }
 
-    def as_json(self) -> dict[str, Any]:  # Any: JSON, as agents see it
+    def as_json(self) -> JsonObject:
         """JSON-ready form."""
         return {**asdict(self), "source": self.source.value, "trust": self.trust.value}
 

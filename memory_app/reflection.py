@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from decimal import Decimal
-from typing import Any
 
+from tools_app.core.json_types import JsonObject
 from tools_app.core.units import BPS
 
 NOTABLE_ERROR_BPS = 10
@@ -74,7 +74,7 @@ class Reflection:
     comparisons: tuple[NumberComparison, ...]
     prediction_error_bps: int | None
 
-    def as_json(self) -> dict[str, Any]:  # Any: JSON, as agents see it
+    def as_json(self) -> JsonObject:
         """JSON-ready form."""
         return asdict(self)
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from memory_app.ask_memory_worker import request_query_grimoire
 from memory_app.found_memories import read_answer, read_found
+from tools_app.core.json_types import JsonObject
 
 
-def search_memory(
-    *, golem_id: UUID, query: str, limit: int, now: datetime, wait_seconds: float
-) -> list[dict[str, Any]]:  # Any: JSON, as agents see it
+def search_memory(*, golem_id: UUID, query: str, limit: int, now: datetime, wait_seconds: float) -> list[JsonObject]:
     """Episodes like the question, the best first: content, when, and the score as text. Raises InvalidParams."""
     answer = read_answer(
         request_query_grimoire(

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from celery import current_app, shared_task
@@ -35,6 +35,7 @@ from memory_app.errors import EmbeddingUnavailable
 from tools_app.core import clock
 from tools_app.core.errors import BrokerUnavailable, GolemError
 from tools_app.core.isolated_sweeps import one_by_one
+from tools_app.core.json_types import JsonObject
 from tools_app.core.resource_errors import name_database_failure
 from tools_app.core.worker_dispatch import enqueue
 
@@ -62,7 +63,7 @@ def store_episode_task(
     provenance: dict[str, object],
     occurred_at: str,
     **_: object,
-) -> dict[str, Any]:  # Any: JSON, as agents see it
+) -> JsonObject:
     """Store one episode that happened at `occurred_at` (RFC 3339); answers its id."""
     return _answer(
         lambda: {
@@ -99,7 +100,7 @@ def query_grimoire_task(
     min_percent: int = 0,
     reinforce: bool = True,
     **_: object,
-) -> dict[str, Any]:  # Any: JSON, as agents see it
+) -> JsonObject:
     """Embed a question and answer it. Not repeated when its worker dies: nobody waits for it any more."""
     return _answer(
         lambda: query_grimoire(
@@ -187,7 +188,7 @@ def warm_embedding(sender: object = None, **_: object) -> None:
         threading.Thread(target=embedding.warm, name="warm-embedding", daemon=True).start()
 
 
-def _answer(call: Callable[[], dict[str, object]]) -> dict[str, Any]:  # Any: JSON, as agents see it
+def _answer(call: Callable[[], dict[str, object]]) -> JsonObject:
     try:
         return {"ok": call()}
     except GolemError as error:

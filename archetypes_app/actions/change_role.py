@@ -53,7 +53,7 @@ def write_role(
 def write_roles(
     *,
     golem: Golem,
-    roles: Mapping[Any, Role | None],  # Any: JSON, as agents and pages see it
+    roles: Mapping[Any, Role | None],  # Any: which model accounts have is a setting
     actor: str,
     reason: str,
     now: datetime,

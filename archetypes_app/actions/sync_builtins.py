@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
 
 from django.db import transaction
 
@@ -18,10 +17,11 @@ from archetypes_app.builtin_profiles import BUILTIN_PROFILES, BuiltinProfile
 from archetypes_app.models import Archetype, ToolOverride, ToolProfile
 from archetypes_app.models.override import OverrideMode
 from tools_app.core.hashing import hash_canonical
+from tools_app.core.json_types import JsonObject
 from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.registry import REGISTRY
 
-State = dict[str, Any]  # Any: JSON, as agents and pages see it
+State = JsonObject
 _UNTOUCHED = timedelta(seconds=2)
 
 

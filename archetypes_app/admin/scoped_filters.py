@@ -24,7 +24,7 @@ class GolemFilter(SimpleListFilter):
     def __init__(
         self,
         request: HttpRequest,
-        params: dict[str, Any],  # Any: a tool's parameters, read by its schema
+        params: dict[str, Any],  # Any: what the address asks for
         model: Any,  # Any: Django hands on any value
         model_admin: ModelAdmin[Any],  # Any: Django hands on any form and row
     ) -> None:

@@ -50,6 +50,7 @@ from golem_project.stream.in_thread import run_blocking
 from golem_project.stream.sse import EventStream, send_problem
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.core.json_types import JsonObject
 from tools_app.core.stored_json import read_stored
 
 _PATH = re.compile(r"/a2a/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(/?|/rest(/.*))")
@@ -233,7 +234,7 @@ def _is_state(value: object) -> bool:
     return value is None or str(value) in {*wire.TaskState.keys(), *map(str, wire.TaskState.values())}
 
 
-def _check_params(body: dict[str, Any]) -> dict[str, object] | None:  # Any: JSON of a request or answer
+def _check_params(body: JsonObject) -> dict[str, object] | None:
     """The SDK answers wrong parameters of 0.3 as a wrong request; they are -32602 in both versions."""
     call = read_stored(_ToldCall, body)
     method, request_id, params = call.method, call.id, call.params
@@ -295,7 +296,7 @@ def _replay(raw: bytes, receive: Receive) -> Receive:
 def _with_headers(send: Send, *, request_id: str) -> Send:
     ours = [(b"x-request-id", request_id.encode()), (b"x-content-type-options", b"nosniff")]
 
-    async def pass_on(message: dict[str, Any]) -> None:  # Any: JSON of a request or answer
+    async def pass_on(message: JsonObject) -> None:
         begun = read_start(message)
         if begun is not None:
             names = {name.lower() for name, _ in begun.headers}
@@ -310,7 +311,7 @@ async def _answer_whole(app: App, scope: Scope, receive: Receive, send: Send) ->
     """The SDK's streams break off when their server is asked to stop; what was told stays an answer with an end."""
     is_open = False
 
-    async def note(message: dict[str, Any]) -> None:  # Any: JSON of a request or answer
+    async def note(message: JsonObject) -> None:
         nonlocal is_open
         is_open = goes_on(message)
         await send(message)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from golem_project.runtime.asgi_types import read_request
 from golem_project.stream.in_thread import run_blocking
 from golem_project.stream.sse import EventStream
+from tools_app.core.json_types import JsonObject
 
 if TYPE_CHECKING:
     from golem_project.a2a.door import A2ADoor
@@ -29,7 +30,7 @@ class LateDoor:
         self,
         scope: MutableMapping[str, Any],  # Any: JSON of a request or answer
         receive: Callable[[], Awaitable[MutableMapping[str, Any]]],  # Any: JSON of a request or answer
-        send: Callable[[dict[str, Any]], Awaitable[None]],  # Any: JSON of a request or answer
+        send: Callable[[JsonObject], Awaitable[None]],
     ) -> None:
         asked = read_request(scope)
         if asked is None or not asked.path.startswith(PREFIX):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -17,6 +16,7 @@ from golem_project.pi.exception_handler import describe_problem
 from golem_project.pi.internal_call import ToolAnswer, call_tool
 from golem_project.pi.problem_members import Problem
 from tools_app.core import clock
+from tools_app.core.json_types import JsonObject
 from tools_app.core.taint import name_golem
 from tools_app.toolkit.enums import PiTool
 
@@ -95,10 +95,10 @@ def _finish(task: Task, answer: ToolAnswer, **columns: object) -> None:
     )
 
 
-def _find_permit(task: Task, body: dict[str, Any]) -> dict[str, Any] | None:  # Any: JSON of a request or answer
+def _find_permit(task: Task, body: JsonObject) -> JsonObject | None:
     if task.skill == PiTool.PREVIEW_ACTION:
         return body
     if task.skill == PiTool.COMMIT_ACTION:
-        permit: dict[str, Any] = body["permit"]  # Any: JSON of a request or answer
+        permit: JsonObject = body["permit"]
         return permit
     return None

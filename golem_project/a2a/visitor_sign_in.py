@@ -13,7 +13,7 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.conf import settings
@@ -29,6 +29,7 @@ from golem_project.a2a.errors import ChallengeRefused, TooManyTasks
 from golem_project.a2a.models import Challenge, Visit
 from tools_app.core.clock import AHEAD, is_over
 from tools_app.core.errors import InvalidParams
+from tools_app.core.json_types import JsonObject
 from tools_app.core.transaction_retry import retry_aborted
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def _keep_challenge(golem: Golem, address: str, domain: str, now: datetime) -> C
         )
 
 
-def show_challenge(challenge: Challenge) -> dict[str, Any]:  # Any: JSON of a request or answer
+def show_challenge(challenge: Challenge) -> JsonObject:
     """What to sign: `text` with personal_sign, or `typed_data` with signTypedData_v4."""
     return {
         "nonce": challenge.nonce,

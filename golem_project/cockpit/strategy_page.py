@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from django import forms
 from unfold.widgets import UnfoldAdminRadioSelectWidget
@@ -157,7 +157,7 @@ def _tell(trade: DryTrade, tokens: Sequence[TokenMeta]) -> TradeLine:
 
 def _amount(name: str, raw: int, tokens: Sequence[TokenMeta]) -> str:
     """Units of a token; what lies somewhere, or is owed, names its token and where that is."""
-    words: list[Any] = name.split()  # Any: JSON, of its own shape
+    words = name.split()
     token = next((each for each in tokens if each.symbol in words), None)
     if token is None:
         return f"{raw} {name}"

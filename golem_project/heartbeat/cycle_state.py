@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from archetypes_app.actions.update_vitality import VitalityUpdate
@@ -32,6 +31,7 @@ from memory_app.redact_unverified_facts import is_only_said, leave_out_claims
 from permits_app.models import NavSnapshot
 from permits_app.models.action_record import ActionRecord
 from tools_app.core.clock import Deadline
+from tools_app.core.json_types import JsonObject
 from tools_app.core.storable_text import make_plain
 from tools_app.portfolio.pegs import OffPeg, Peg
 from tools_app.subsystems.intel.indexed_market import KnownMarket
@@ -113,7 +113,7 @@ class CycleState:
     followed: list[ActionRecord] = field(default_factory=list)
     unheard: list[dict[str, object]] = field(default_factory=list)
     current: ActionRecord | None = None
-    permit: dict[str, Any] | None = None  # Any: JSON that a tick stored
+    permit: JsonObject | None = None
     waits: dict[str, WishBackoff] = field(default_factory=dict)
     debts: tuple[WatchedDebt, ...] = ()
     told: dict[str, ToldDebt] = field(default_factory=dict)

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Final
 
 from tools_app.core.errors import InvalidParams
+from tools_app.core.json_types import JsonObject
 
 FEE_TIERS: Final = (100, 500, 3_000, 10_000)
 
@@ -33,7 +34,7 @@ class LiquidityRule:
     most_deviation_bps: int = 200
     slippage_bps: int = 50
 
-    def as_json(self) -> dict[str, Any]:  # Any: JSON of an owner's rule
+    def as_json(self) -> JsonObject:
         """What is stored."""
         return asdict(self)
 

@@ -16,6 +16,7 @@ from unfold.widgets import (
 )
 
 from permits_app.forms import PercentField, UsdField
+from tools_app.core.json_types import JsonObject
 from tools_app.core.storable_text import make_plain
 from tools_app.core.units import MICRO_USD_PER_USD
 from tools_app.toolkit.protocol import SHELF
@@ -214,7 +215,7 @@ def read_typed(
     """The strategies as they will be stored. One whose fields are all empty is none; what the form does not ask stays
     as it was.
     """
-    found: dict[str, Any] = {}  # Any: JSON of an owner's rule
+    found: JsonObject = {}
     for kind, fields in STRATEGY_FIELDS.items():
         typed = {name: cleaned.get(name_field(kind, name)) for name in fields}
         given = {name: value for name, value in typed.items() if value not in (None, "", [])}

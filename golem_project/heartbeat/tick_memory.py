@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
+from tools_app.core.json_types import JsonObject
 from tools_app.core.stored_json import read_stored
 
 
@@ -28,7 +28,7 @@ class TickMemory:
     mood: Mapping[str, object] = field(default_factory=dict)
     waits: Mapping[str, object] = field(default_factory=dict)
     health: Mapping[str, object] = field(default_factory=dict)
-    unheard: tuple[dict[str, Any], ...] = ()  # Any: JSON of actions that ended
+    unheard: tuple[JsonObject, ...] = ()
     failed_to_think: int | None = None
     failed_to_think_micro_usd: int | None = None
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from django.http import HttpRequest, HttpResponse
 
@@ -24,6 +24,7 @@ from golem_project.runtime.asgi_types import (
     read_state,
 )
 from tools_app.core import spans
+from tools_app.core.json_types import JsonObject
 
 _SPAN: Final = "golem.span"
 """In a request's state: its first step."""
@@ -48,7 +49,7 @@ class TracedRequests:
         state[_SPAN] = span
         has_begun = False
 
-        async def pass_on(message: dict[str, Any]) -> None:  # Any: JSON, of its own shape
+        async def pass_on(message: JsonObject) -> None:
             nonlocal has_begun
             begun = read_start(message)
             if begun is not None and span is not None and not has_begun:

@@ -25,6 +25,7 @@ from tools_app.core.bounded_parsing import Bound, OutsideTextRefused, read_json
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import BudgetExceeded
 from tools_app.core.hashing import hash_canonical
+from tools_app.core.json_types import JsonObject
 from tools_app.core.taint import Secret
 from tools_app.toolkit.foreign_text import mark_foreign
 from tools_app.toolkit.outside_services import (
@@ -170,7 +171,7 @@ def _count(access: ServiceAccess, service: OutsideService, now: datetime) -> Non
 def _check_status(answer: guarded_http.Answer, service: OutsideService, most_bytes: int, now: datetime) -> None:
     if answer.status in (HTTPStatus.OK, HTTPStatus.CREATED):
         return
-    said: dict[str, Any] = {"service": service.name, "status_of_answer": answer.status}  # Any: JSON, of its own shape
+    said: JsonObject = {"service": service.name, "status_of_answer": answer.status}
     if answer.status in _NO_KEY:
         raise ServiceKeyRefused(f"{service.label} answered {answer.status} to the key its owner gave", **said)
     if answer.status == HTTPStatus.TOO_MANY_REQUESTS:

@@ -214,8 +214,8 @@ def _meter_budget(user: Any, now: datetime) -> tuple[Meter, ...]:  # Any: which 
 
 def _sum_up(
     rows: list[Golem],
-    states: dict[Any, GolemState],  # Any: JSON, of its own shape
-    worths: dict[Any, RecentWorth],  # Any: JSON, of its own shape
+    states: dict[object, GolemState],
+    worths: dict[UUID, RecentWorth],
 ) -> Owned:
     known = list(worths.values())
     compared = [worth.parts.profit for worth in known if worth.has_history]
@@ -407,8 +407,8 @@ def _find_heartbeat(golem: Golem, beats: QuerySet[Heartbeat]) -> str:
 
 def _list_golems(
     rows: list[Golem],
-    states: dict[Any, GolemState],  # Any: JSON, of its own shape
-    worths: dict[Any, RecentWorth],  # Any: JSON, of its own shape
+    states: dict[object, GolemState],
+    worths: dict[UUID, RecentWorth],
     now: datetime,
 ) -> tuple[GolemLine, ...]:
     ids = [row.pk for row in rows]

@@ -18,6 +18,7 @@ from django.urls import resolve
 
 from golem_project.middleware.request_id import NO_REQUEST, RequestIdMiddleware, current_request_id
 from golem_project.pi.views import UnknownToolView
+from tools_app.core.json_types import JsonObject
 from tools_app.toolkit.enums import PiTool
 
 _TOOLS = frozenset(str(tool) for tool in PiTool)
@@ -28,7 +29,7 @@ class ToolAnswer:
     """The HTTP status and the JSON body."""
 
     status: int
-    body: dict[str, Any]  # Any: JSON as the tool answers it
+    body: JsonObject
 
     @property
     def is_refusal(self) -> bool:

@@ -14,8 +14,9 @@ from typing import Any, Final, Protocol
 from urllib.parse import quote
 
 from golem_project.pi.problem_members import ReadOnlyMembers
+from tools_app.core.json_types import JsonObject
 
-Answer = tuple[int, dict[str, Any]]  # Any: JSON as the HTTP interface answers it
+Answer = tuple[int, JsonObject]
 Context = Any  # Any: the library has no types, and is imported where it is used
 Ask = Callable[[Context, str], Awaitable[Answer]]
 """Reads a path of the HTTP interface as the caller of a request's context: its status and body."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -23,6 +22,7 @@ from memory_app.insights import describe_insight_hit, reinforce_insights, retrie
 from memory_app.models import Episode
 from memory_app.retrieval import Hit, Retrieval, retrieve_episodes
 from tools_app.core.errors import InvalidParams
+from tools_app.core.json_types import JsonObject
 from tools_app.core.transaction_retry import retry_aborted
 
 LONGEST_QUERY = 2_000
@@ -59,7 +59,7 @@ def query_grimoire(
     text_only_reason: str = "",
     min_percent: int = 0,
     reinforce: bool = True,
-) -> dict[str, Any]:  # Any: JSON, as agents see it
+) -> JsonObject:
     """Episodes of one golem for `query`, JSON-ready, best first, at most `limit` (1 to 50).
 
     Scores, similarity and retention are decimal text between 0 and 1. With `text_only_reason` the model is not
@@ -155,7 +155,7 @@ def describe_episode(episode: Episode, *, now: datetime) -> dict[str, object]:
     return {**_describe(episode), "retention": _decimal(retention), "is_archived": episode.archived_at is not None}
 
 
-def _describe(episode: Episode) -> dict[str, Any]:  # Any: JSON, as agents see it
+def _describe(episode: Episode) -> JsonObject:
     # `content`, `reflection` and token names are data, never instructions.
     return {
         "id": str(episode.pk),

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -20,6 +19,7 @@ from memory_app.provenance import Provenance
 from memory_app.text_cleaning import clean_text
 from tools_app.core import audit_log
 from tools_app.core.errors import InvalidParams
+from tools_app.core.json_types import JsonObject
 from tools_app.core.transaction_retry import retry_aborted
 from tools_app.core.units import BPS, usd_to_micro
 
@@ -160,7 +160,7 @@ def read_usd(text: str | None, *, field: str) -> int | None:
     return micro
 
 
-def _describe(prediction: Prediction) -> dict[str, Any]:  # Any: JSON, as agents see it
+def _describe(prediction: Prediction) -> JsonObject:
     expected = prediction.predicted_outcome
     pnl = expected.get(PREDICTED_PNL)
     confidence = expected.get(PREDICTED_CONFIDENCE)

@@ -6,7 +6,6 @@ The caller adds active state and market reads.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db import connection
@@ -16,6 +15,7 @@ from memory_app.directive_text import Section, parse_sections
 from memory_app.models import Directive
 from memory_app.models.directive import Document
 from memory_app.selectors import get_directive
+from tools_app.core.json_types import JsonObject
 
 _RANK_TEXTS = """
     SELECT place - 1,
@@ -33,7 +33,7 @@ def search_context(
     query: str,
     limit: int = 10,
     now: datetime,
-) -> dict[str, Any]:  # Any: JSON, as agents see it
+) -> JsonObject:
     """Sections of the newest PLAYBOOK and STRATEGY, best first, at most `limit` (1 to 50); JSON-ready.
 
     Sections that share no word with `query` follow in document order with score 0, so a short playbook is always
@@ -63,7 +63,7 @@ def _rank(question: str, sections: list[Section]) -> list[tuple[int, float]]:
         return [(int(place), float(score)) for place, score in cursor.fetchall()]
 
 
-def _describe(directive: Directive, section: Section, score: float) -> dict[str, Any]:  # Any: JSON, as agents see it
+def _describe(directive: Directive, section: Section, score: float) -> JsonObject:
     return {
         "document": directive.document,
         "version": directive.version,

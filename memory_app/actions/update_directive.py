@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -23,6 +22,7 @@ from tools_app.core import audit_log, event_bus
 from tools_app.core.errors import InvalidParams
 from tools_app.core.events import Event, EventType
 from tools_app.core.hashing import hash_canonical
+from tools_app.core.json_types import JsonObject
 from tools_app.core.transaction_retry import retry_aborted
 
 LONGEST_TITLE = 80
@@ -43,7 +43,7 @@ def update_directive(
     actor: str,
     now: datetime,
     document: Document = Document.PLAYBOOK,
-) -> dict[str, Any]:  # Any: JSON, as agents see it
+) -> JsonObject:
     """Put `change` in the place of the text of `section` (added when it is new); answers version and unified diff.
 
     An equal text makes no new version and answers `changed: false`. Locks the golem's row for one short
@@ -135,7 +135,7 @@ def announce_directive(directive: Directive, now: datetime, *, restored: int | N
     event_bus.emit(golem_id=directive.golem_id, event=Event(EventType.GRIMOIRE_DIRECTIVE, payload), now=now)
 
 
-def _answer(directive: Directive, *, changed: bool) -> dict[str, Any]:  # Any: JSON, as agents see it
+def _answer(directive: Directive, *, changed: bool) -> JsonObject:
     return {
         "document": directive.document,
         "section": directive.section,

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 
 from typing_extensions import TypeIs
 
@@ -19,6 +18,7 @@ from memory_app.models import Episode
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.core.json_types import JsonObject
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
 from tools_app.simulation.revm_screening.screening import screen_candidates
 from tools_app.simulation.select import EngineSetting, run_simulation
@@ -49,7 +49,7 @@ class Imagined:
     block_number: int
     promised: Mapping[str, str] = field(default_factory=dict)
 
-    def as_json(self) -> dict[str, Any]:  # Any: JSON, as agents see it
+    def as_json(self) -> JsonObject:
         """JSON-ready form."""
         return {
             "changed": dict(self.changed),

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from types import TracebackType
-from typing import Any
 from uuid import UUID
 
 from celery.exceptions import SoftTimeLimitExceeded
@@ -34,6 +33,7 @@ from tools_app.core import audit_log, event_bus
 from tools_app.core.clock import AHEAD, Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.events import Event, EventType
+from tools_app.core.json_types import JsonObject
 from tools_app.core.transaction_retry import retry_aborted
 
 STALE_AFTER = timedelta(minutes=5)
@@ -224,7 +224,7 @@ class _Journal:
         )
         _emit(found, EventType.DREAM_PHASE, {"phase": phase.value}, self._row.started_at)
 
-    def add(self, entry: dict[str, Any]) -> None:  # Any: JSON, as agents see it
+    def add(self, entry: JsonObject) -> None:
         self._row.entries.append(entry)
         DreamJournal.objects.filter(pk=self._row.pk).update(entries=self._row.entries)
 
@@ -299,5 +299,5 @@ def _finish(found: Dream, now: datetime) -> None:
         _emit(found, EventType.DREAM_COMPLETE, payload, now)
 
 
-def _emit(found: Dream, kind: EventType, payload: dict[str, Any], now: datetime) -> None:  # Any: JSON, as agents see it
+def _emit(found: Dream, kind: EventType, payload: JsonObject, now: datetime) -> None:
     event_bus.emit(golem_id=found.golem_id, event=Event(kind, {"dream_id": str(found.dream_id), **payload}), now=now)

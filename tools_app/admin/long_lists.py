@@ -42,9 +42,9 @@ class RecentValuesFilter(AllValuesFieldListFilter):
 
     def __init__(
         self,
-        field: Field[Any, Any],  # Any: rows of any model
+        field: Field[Any, Any],  # Any: a field of any type
         request: HttpRequest,
-        params: dict[str, Any],  # Any: a tool's parameters, read by its schema
+        params: dict[str, Any],  # Any: what the address asks for
         model: Any,  # Any: Django hands on any value
         model_admin: Any,  # Any: Django hands on any form and row
         field_path: str,

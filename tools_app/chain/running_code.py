@@ -16,6 +16,7 @@ from typing import Any, Final
 from eth_utils.crypto import keccak
 
 from tools_app.chain.abi import checksum
+from tools_app.core.json_types import JsonObject
 from tools_app.core.stored_json import read_stored
 from tools_app.toolkit.context import ChainReader, ReadCall
 
@@ -103,7 +104,7 @@ class RunningCode:
             if account != code and account in before and code not in before[account]
         )
 
-    def as_dict(self) -> dict[str, Any]:  # Any: JSON of a file of ours
+    def as_dict(self) -> JsonObject:
         """JSON-ready; slots and words as hex."""
         return {
             "roots": list(self.roots),

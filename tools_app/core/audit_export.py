@@ -9,13 +9,13 @@ import json
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 from tools_app.core.audit_archives import read_entries, tell_entry
 from tools_app.core.audit_checkpoints import ChainReport, verify_chain
 from tools_app.core.audit_log import BrokenLink
 from tools_app.core.bounded_parsing import read_exact_json
+from tools_app.core.json_types import JsonObject
 from tools_app.core.models import AuditCheckpoint, AuditEntry, AuditHead
 
 FORMAT = "golem-audit-1"
@@ -69,14 +69,14 @@ def verify_file(path: Path, *, trusted_key: str | None = None) -> ChainReport:
             return ChainReport(0, 0, BrokenLink(0, f"the file is no export of an audit chain: {error}"))
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:  # Any: JSON, of any shape
+def _rows(path: Path) -> Iterator[JsonObject]:
     with path.open(encoding="utf-8") as file:
         file.readline()
         while line := file.readline(_MOST_LINE_BYTES + 1):
             yield read_exact_json(line, most_bytes=_MOST_LINE_BYTES)
 
 
-def _entries(golem_id: UUID, rows: Iterable[dict[str, Any]]) -> Iterator[AuditEntry]:  # Any: JSON, of any shape
+def _entries(golem_id: UUID, rows: Iterable[JsonObject]) -> Iterator[AuditEntry]:
     for row in rows:
         if "entry" in row:
             yield AuditEntry(golem_id=golem_id, **row["entry"])

@@ -17,6 +17,7 @@ from django.db.transaction import TransactionManagementError
 
 from tools_app.core import event_bus
 from tools_app.core.hashing import hash_canonical
+from tools_app.core.json_types import JsonObject
 from tools_app.core.models import AuditEntry, AuditHead, EventSequence
 from tools_app.core.prepared_statements import Filled, Prepared, Rows, fetch_together
 from tools_app.core.storable_text import make_plain_value
@@ -40,7 +41,7 @@ def append(
     golem_id: UUID,
     event: str,
     actor: str,
-    data: dict[str, Any],  # Any: JSON, of any shape
+    data: JsonObject,
     now: datetime,
     heartbeat_tick: int | None = None,
     head: Sequence[tuple[Any, ...]] = (),  # Any: JSON, of any shape

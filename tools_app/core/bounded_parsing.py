@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from pydantic_core import from_json
 
+from tools_app.core.json_types import JsonObject
 from tools_app.core.storable_text import make_storable
 
 DEEPEST: Final = 64
@@ -86,7 +87,7 @@ def read_exact_json(
         raise OutsideTextRefused(Bound.SYNTAX, words) from None
 
 
-def read_toml(text: str, *, most_bytes: int, most_depth: int = DEEPEST) -> dict[str, Any]:  # Any: JSON, of any shape
+def read_toml(text: str, *, most_bytes: int, most_depth: int = DEEPEST) -> JsonObject:
     """The table of a TOML document. Raises OutsideTextRefused."""
     _decode(text, most_bytes)
     _count(_TOML_TEXT.sub("", text), most_depth)

@@ -11,6 +11,7 @@ import re
 from enum import StrEnum
 from typing import Any, ClassVar
 
+from tools_app.core.json_types import JsonObject
 from tools_app.core.taint import DataSink, clean_for
 
 _WORD_BEGINS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -71,7 +72,7 @@ class GolemError(Exception):
         self.data = data
         self.next_step = recovery or self.recovery
 
-    def as_problem(self) -> dict[str, Any]:  # Any: JSON, of any shape
+    def as_problem(self) -> JsonObject:
         """RFC 9457 members of this error, without `type` and `instance`, which the HTTP edge adds."""
         known = {"cleared_by": self.cleared_by} if self.cleared_by and self.next_step is Recovery.WAIT else {}
         members: dict[str, object] = clean_for(DataSink.MODEL, {"detail": self.detail, **known, **self.data})
@@ -88,7 +89,7 @@ class GolemError(Exception):
 class RemoteProblem(GolemError):
     """A problem raised in another process (a worker), rebuilt here from its JSON to be answered unchanged."""
 
-    def __init__(self, problem: dict[str, Any]) -> None:  # Any: JSON, of any shape
+    def __init__(self, problem: JsonObject) -> None:
         known = {"title", "status", "detail", "code", "recovery", "type", "instance"}
         super().__init__(
             str(problem.get("detail", "")),
@@ -97,7 +98,7 @@ class RemoteProblem(GolemError):
         )
         self.problem = problem
 
-    def as_problem(self) -> dict[str, Any]:  # Any: JSON, of any shape
+    def as_problem(self) -> JsonObject:
         return dict(self.problem)
 
 

@@ -25,6 +25,7 @@ from tools_app.core import event_publisher, event_ring
 from tools_app.core.event_ring import RingClient
 from tools_app.core.event_schemas import check_payload, keep_declared
 from tools_app.core.events import Event
+from tools_app.core.json_types import JsonObject
 from tools_app.core.models import EventSequence, OutboxEvent
 from tools_app.core.prepared_statements import Filled, Prepared
 from tools_app.core.storable_text import make_plain_value
@@ -136,7 +137,7 @@ def fill_events(*, golem_id: UUID, events: Sequence[Event], now: datetime) -> Fi
     return _fill(golem_id, events, now, None)
 
 
-def _keep_declared(event: Event, payload: dict[str, object]) -> dict[str, Any]:  # Any: JSON, of any shape
+def _keep_declared(event: Event, payload: dict[str, object]) -> JsonObject:
     """What a schema does not name is not told, however it came here; the log names the field and no value."""
     kept, undeclared = keep_declared(event.type, payload)
     if undeclared:

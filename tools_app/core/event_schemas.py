@@ -10,9 +10,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Final
+from typing import Final
 
 from tools_app.core.events import EventType as E
+from tools_app.core.json_types import JsonObject
 
 
 class FieldKind(Enum):
@@ -72,7 +73,7 @@ class PayloadSchema:
                 found.append(f"{name!r} is no {kind.name.lower()}: {value!r}")
         return found
 
-    def as_json_schema(self) -> dict[str, Any]:  # Any: JSON, of any shape
+    def as_json_schema(self) -> JsonObject:
         """JSON Schema 2020-12 of the payload."""
         properties = {name: _as_property(kind, is_nullable=False) for name, kind in self.required.items()}
         properties |= {name: _as_property(kind, is_nullable=True) for name, kind in self.optional.items()}

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from tools_app.core.json_types import JsonObject
+
 
 class EventType(StrEnum):
     """Every wire name this product knows."""
@@ -111,7 +113,7 @@ class Event:
     """One thing that happened to one golem. `payload` is JSON-ready and holds no secret and no raw parameters."""
 
     type: EventType
-    payload: dict[str, Any] = field(default_factory=dict)  # Any: JSON, of any shape
+    payload: JsonObject = field(default_factory=dict)
     version: int = 1
 
 

@@ -13,7 +13,7 @@ from tools_app.core.plain_text import PlainTextField
 from tools_app.core.storable_text import make_plain
 
 
-class _Plain(models.Field[Any, str]):  # Any: rows of any model
+class _Plain(models.Field[Any, str]):  # Any: what is set is of any type
     """Takes text without control, direction and invisible characters. `django_path` is what it is to a migration."""
 
     django_path: str
@@ -33,13 +33,13 @@ class _Plain(models.Field[Any, str]):  # Any: rows of any model
         return name, self.django_path, args, kwargs
 
 
-class PlainCharField(_Plain, models.CharField[Any, str]):  # Any: rows of any model
+class PlainCharField(_Plain, models.CharField[Any, str]):  # Any: what is set is of any type
     """One line of it."""
 
     django_path = "django.db.models.CharField"
 
 
-class PlainTextColumn(_Plain, models.TextField[Any, str]):  # Any: rows of any model
+class PlainTextColumn(_Plain, models.TextField[Any, str]):  # Any: what is set is of any type
     """Several lines of it."""
 
     django_path = "django.db.models.TextField"

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from tools_app.core.bounded_parsing import OutsideTextRefused, read_toml
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.hashing import hash_canonical
+from tools_app.core.json_types import JsonObject
 from tools_app.core.storable_text import make_plain
 from tools_app.core.stored_json import read_stored
 from tools_app.sandbox.interface import HostFunction
@@ -70,7 +71,7 @@ class DefinitionMembers:
 class Definition:
     """A checked definition. `body` is JSON-ready and holds everything below and the module's hash."""
 
-    body: dict[str, Any]  # Any: JSON that an owner wrote
+    body: JsonObject
     members: DefinitionMembers
 
     @property

@@ -19,6 +19,7 @@ from tools_app.core import clock
 from tools_app.core.bounded_parsing import OutsideTextRefused, read_json
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import BudgetExceeded, GolemError
+from tools_app.core.json_types import JsonObject
 from tools_app.core.storable_text import make_plain, make_plain_value
 from tools_app.sandbox.compiling import Compiled
 from tools_app.sandbox.engine import EPOCH_MS, engine_here
@@ -52,7 +53,7 @@ class Use:
 class Ran:
     """How a call ended: with what the module answered, as plain JSON values, or with an error; and what it used."""
 
-    answer: dict[str, Any] | None  # Any: JSON that a module or host tells
+    answer: JsonObject | None
     error: GolemError | None
     use: Use
 

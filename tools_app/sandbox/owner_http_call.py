@@ -15,6 +15,7 @@ from uuid import UUID
 from tools_app.core import guarded_http
 from tools_app.core.bounded_parsing import OutsideTextRefused, read_json
 from tools_app.core.errors import BudgetExceeded, GolemError, InvalidParams, Recovery
+from tools_app.core.json_types import JsonObject
 from tools_app.core.taint import DataSink, Tainted, TaintLabel, clean_for
 from tools_app.sandbox.definition import Definition
 from tools_app.sandbox.plain_values import write_plain, write_without_fractions
@@ -70,7 +71,7 @@ def call_written(
     ctx: ReadContext,
     definition: Definition,
     params: Mapping[str, object],
-) -> dict[str, Any]:  # Any: JSON that a module or host tells
+) -> JsonObject:
     """The answer as data from outside. Raises WrittenToolFailed, WrittenToolAddressRefused, what a read raises."""
     given = {name: write_plain(value) for name, value in params.items() if value is not None}
     tool = read_tool(definition)
@@ -144,9 +145,9 @@ def _compose(
     ctx: ReadContext,
     reads: Sequence[ComposedRead],
     given: Mapping[str, Any],  # Any: JSON that a module or host tells
-) -> dict[str, Any]:  # Any: JSON that a module or host tells
+) -> JsonObject:
     read_for = ctx.service(OwnReads)  # type: ignore[type-abstract]
-    answers: dict[str, Any] = {}  # Any: JSON that a module or host tells
+    answers: JsonObject = {}
     for read in reads:
         if ctx.deadline.is_over:
             raise BudgetExceeded(f"nothing is left of the tool's time before its read {read.id!r}")

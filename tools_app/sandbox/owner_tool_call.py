@@ -16,6 +16,7 @@ from django.db import transaction
 from tools_app.core.errors import GolemError
 from tools_app.core.events import EventType
 from tools_app.core.hashing import hash_canonical
+from tools_app.core.json_types import JsonObject
 from tools_app.core.stored_json import read_stored
 from tools_app.core.taint import DataSink, Tainted, TaintLabel, clean_for
 from tools_app.core.transaction_retry import retry_aborted
@@ -68,7 +69,7 @@ def call_module(
     ctx: ReadContext,
     origin: Origin,
     params: Mapping[str, object],
-) -> dict[str, Any]:  # Any: JSON that a module or host tells
+) -> JsonObject:
     """The module's answer as data from outside, and what it asks for. Raises what stopped it."""
     definition = origin.definition
     limits = limits_of(definition.budget)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from tools_app.core.bounded_parsing import OutsideTextRefused, read_toml
 from tools_app.core.guarded_http import AddressRefused, check_url
+from tools_app.core.json_types import JsonObject
 from tools_app.sandbox.definition import (
     CATEGORIES,
     MOST_BYTES,
@@ -84,7 +85,7 @@ class WrittenTool(_Closed):
     category: str
     budget: str
     steps: list[str]
-    parameters: dict[str, dict[str, Any]]  # Any: JSON that an owner wrote
+    parameters: dict[str, JsonObject]
     http: HttpRead | None = None
     compose: list[ComposedRead] | None = Field(default=None, min_length=1, max_length=MOST_READS)
     command: Command | None = None

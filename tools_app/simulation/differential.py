@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError, Recovery
+from tools_app.core.json_types import JsonObject
 from tools_app.simulation.engine import CallOutcome, SimulationEngine, SimulationRequest, SimulationResult
 from tools_app.toolkit.views import BlockRef
 
@@ -37,7 +38,7 @@ class SimulationDisagrees(
         )
         self.first, self.second = first, second
 
-    def as_event(self) -> dict[str, Any]:  # Any: JSON, as nodes tell it
+    def as_event(self) -> JsonObject:
         """The payload of the event an owner sees: the differences and both results."""
         return {**self.data, "results": [self.first.as_dict(), self.second.as_dict()]}
 

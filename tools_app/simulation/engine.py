@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError, Recovery
+from tools_app.core.json_types import JsonObject
 from tools_app.core.stored_json import read_stored
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.positions import Gauge, Position, PositionQuestion
@@ -71,7 +72,7 @@ class SigningTerms:
         """What a unit of gas costs the sender in that block."""
         return min(self.max_fee_per_gas, self.base_fee + self.max_priority_fee_per_gas)
 
-    def as_dict(self) -> dict[str, Any]:  # Any: JSON, as nodes tell it
+    def as_dict(self) -> JsonObject:
         """JSON-ready, integers as decimal strings."""
         return {
             "gas_limits": [str(limit) for limit in self.gas_limits],
@@ -156,7 +157,7 @@ class AccountDiff:
     code_hash: tuple[str, str] | None = None
     storage: tuple[tuple[int, int, int], ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:  # Any: JSON, as nodes tell it
+    def as_dict(self) -> JsonObject:
         """JSON-ready: integers as decimal strings, slots and their values as hex words."""
         shown: dict[str, object] = {"address": self.address}
         if self.nonce is not None:
@@ -177,7 +178,7 @@ class StateDiff:
     accounts: tuple[AccountDiff, ...]
     created: tuple[str, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:  # Any: JSON, as nodes tell it
+    def as_dict(self) -> JsonObject:
         """JSON-ready, in an order that depends on nothing but the content."""
         return {"accounts": [account.as_dict() for account in self.accounts], "created": list(self.created)}
 
@@ -283,7 +284,7 @@ class SimulationResult:
         """The difference of one watched balance. Raises KeyError when it was not watched."""
         return self.balances_after[account, token] - self.balances_before[account, token]
 
-    def as_dict(self) -> dict[str, Any]:  # Any: JSON, as nodes tell it
+    def as_dict(self) -> JsonObject:
         """JSON-ready, integers as decimal strings, in an order that depends on nothing but the content."""
         return {
             "engine": self.engine,

@@ -20,6 +20,7 @@ from golem_project.heartbeat.strategies.strategy import (
     price_of,
     wish_swap,
 )
+from tools_app.core.json_types import JsonObject
 from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.enums import ActionClass
 
@@ -81,7 +82,7 @@ class LimitLadder:
         read.check("the ladder")
         return found
 
-    def as_json(self) -> dict[str, Any]:  # Any: JSON of an owner's rule
+    def as_json(self) -> JsonObject:
         """See `RuleStrategy`."""
         return {**asdict(self), "rungs": [asdict(each) for each in self.rungs]}
 

@@ -11,6 +11,7 @@ from golem_project.heartbeat.liquidity_plan import RuleWish, Urgency
 from golem_project.heartbeat.needed_limits import RuleNeeds
 from golem_project.heartbeat.strategies.strategy import Sight, StoredFields
 from permits_app.safety.format_rule_figures import format_ratio
+from tools_app.core.json_types import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class LoanKeeper:
         read.check("the keeper of loans")
         return found
 
-    def as_json(self) -> dict[str, Any]:  # Any: JSON of an owner's rule
+    def as_json(self) -> JsonObject:
         """See `RuleStrategy`."""
         return asdict(self)
 

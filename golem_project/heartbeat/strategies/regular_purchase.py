@@ -17,6 +17,7 @@ from golem_project.heartbeat.strategies.strategy import (
     StoredFields,
     wish_swap,
 )
+from tools_app.core.json_types import JsonObject
 from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.enums import ActionClass
 
@@ -53,7 +54,7 @@ class RegularPurchase:
         read.check("the regular purchase")
         return found
 
-    def as_json(self) -> dict[str, Any]:  # Any: JSON of an owner's rule
+    def as_json(self) -> JsonObject:
         """See `RuleStrategy`."""
         return asdict(self)
 

@@ -21,6 +21,7 @@ from golem_project.heartbeat.strategies.strategy import LEAST_TRADE_MICRO_USD, S
 from permits_app.models import ActionRecord
 from permits_app.models.action_record import ActionState
 from permits_app.models.standing_plan import StandingPlan, list_open_plans
+from tools_app.core.json_types import JsonObject
 from tools_app.toolkit.enums import ActionClass
 
 BAND_PERCENT = 2
@@ -63,7 +64,7 @@ class StandingTrades:
         """See `RuleStrategy`; a plan is a row of its own."""
         return cls(**stored)
 
-    def as_json(self) -> dict[str, Any]:  # Any: JSON of an owner's rule
+    def as_json(self) -> JsonObject:
         """See `RuleStrategy`."""
         return {name: getattr(self, name) for name in self.__match_args__}
 

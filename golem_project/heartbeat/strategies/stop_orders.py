@@ -18,6 +18,7 @@ from golem_project.heartbeat.strategies.strategy import (
     price_of,
     wish_swap,
 )
+from tools_app.core.json_types import JsonObject
 from tools_app.core.units import BPS, format_micro_usd
 
 PROFIT_AGAIN: Final = timedelta(hours=24)
@@ -66,7 +67,7 @@ class StopOrders:
         read.check("the stop")
         return found
 
-    def as_json(self) -> dict[str, Any]:  # Any: JSON of an owner's rule
+    def as_json(self) -> JsonObject:
         """See `RuleStrategy`."""
         return asdict(self)
 

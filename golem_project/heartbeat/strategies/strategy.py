@@ -16,6 +16,7 @@ from golem_project.heartbeat.liquidity_plan import RuleWish, Urgency
 from golem_project.heartbeat.needed_limits import RuleNeeds
 from golem_project.heartbeat.observation import ObservedToken
 from tools_app.core.errors import InvalidParams
+from tools_app.core.json_types import JsonObject
 from tools_app.portfolio.holdings import Holdings
 from tools_app.toolkit.enums import Phase
 from tools_app.toolkit.yields import YieldOffer
@@ -97,7 +98,7 @@ class RuleStrategy(Protocol):
         """The strategy of a stored object. Raises InvalidParams with the fields that are wrong."""
         ...
 
-    def as_json(self) -> dict[str, Any]:  # Any: JSON of an owner's rule
+    def as_json(self) -> JsonObject:
         """What is stored."""
         ...
 

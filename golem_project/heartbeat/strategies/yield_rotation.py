@@ -19,6 +19,7 @@ from golem_project.heartbeat.strategies.strategy import (
     Sight,
     StoredFields,
 )
+from tools_app.core.json_types import JsonObject
 from tools_app.core.units import format_micro_usd
 from tools_app.subsystems.intel.compare_yields import YEAR_DAYS
 from tools_app.subsystems.intel.gas_advice import TYPICAL_GAS
@@ -90,7 +91,7 @@ class YieldRotation:
         read.check("the rotation of yields")
         return found
 
-    def as_json(self) -> dict[str, Any]:  # Any: JSON of an owner's rule
+    def as_json(self) -> JsonObject:
         """See `RuleStrategy`."""
         return {**asdict(self), "places": list(self.places)}
 
@@ -250,5 +251,5 @@ def _wish(move: Move, token: ObservedToken | None) -> RuleWish | None:
     )
 
 
-def _fill(door: Door, move: Move) -> dict[str, Any]:  # Any: JSON of an owner's rule
+def _fill(door: Door, move: Move) -> JsonObject:
     return {**door.params, door.amount: _ALL if move.is_leaving else str(move.raw)}

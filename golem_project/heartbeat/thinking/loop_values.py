@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any, Final, Protocol
 
 from tools_app.core.clock import Deadline
+from tools_app.core.json_types import JsonObject
 
 
 def never() -> bool:
@@ -34,10 +35,10 @@ class ManualTool(Protocol):
     def guidelines(self) -> tuple[Any, ...]: ...  # Any: guidelines of a row or of a trial
 
     @property
-    def parameters(self) -> dict[str, Any]: ...  # Any: JSON, as models ask and see it
+    def parameters(self) -> JsonObject: ...
 
     @property
-    def shown(self) -> dict[str, Any]: ...  # Any: JSON, as models ask and see it
+    def shown(self) -> JsonObject: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,7 @@ class CallDesk(Protocol):
         name: str,
         arguments: Mapping[str, Any],  # Any: JSON, as models ask and see it
         deadline: Deadline,
-    ) -> dict[str, Any]:  # Any: JSON, as models ask and see it
+    ) -> JsonObject:
         """The call's answer. Raises GolemError."""
         ...
 

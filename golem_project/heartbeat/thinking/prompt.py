@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from archetypes_app.empty_categories import tell_unmet
 from archetypes_app.models import Archetype
@@ -18,6 +18,7 @@ from archetypes_app.phases import SAYS
 from golem_project.heartbeat.thinking.loop_values import ManualTool
 from golem_project.heartbeat.thinking.owner_instructions import StandingWords
 from permits_app.safety.hooks.result_filter import clean_text, filter_result
+from tools_app.core.json_types import JsonObject
 from tools_app.toolkit.enums import Phase
 from tools_app.toolkit.golem_toolset import Toolset
 
@@ -39,7 +40,7 @@ class DelegatedRequest:
     words: str
     signs: tuple[str, ...] = ()
 
-    def as_json(self) -> dict[str, Any]:  # Any: JSON, as models ask and see it
+    def as_json(self) -> JsonObject:
         """For the data of a prompt, with who said it and that nobody checked it."""
         return {
             "by": self.by,

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -40,6 +39,7 @@ from permits_app.safety.hooks.result_filter import clean_text
 from tools_app.core import audit_log
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.core.json_types import JsonObject
 from tools_app.toolkit.enums import Phase
 from tools_app.toolkit.golem_toolset import Toolset
 
@@ -128,7 +128,7 @@ def think(
         )
         standing = read_standing_words(golem=golem, most_characters=settings.GOLEM_THINKING_STANDING_CHARACTERS)
 
-        def describe() -> dict[str, Any]:  # Any: JSON, as models ask and see it
+        def describe() -> JsonObject:
             return {
                 "archetype": archetype,
                 "golem_name": golem.name,

@@ -41,6 +41,7 @@ from tools_app import runner
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError, InvalidParams
+from tools_app.core.json_types import JsonObject
 from tools_app.core.stored_json import read_stored
 from tools_app.select_tool_for_venue import flatten_params, normalize_key
 from tools_app.toolkit.enums import PiTool
@@ -183,7 +184,7 @@ class ToolDesk:
         name: str,
         arguments: Mapping[str, Any],  # Any: JSON, as models ask and see it
         deadline: Deadline,
-    ) -> dict[str, Any]:  # Any: JSON, as models ask and see it
+    ) -> JsonObject:
         """The call's answer, filtered and cut. Raises UnknownTool, InvalidParams, and what the domain call raises."""
         tool = self._tools.get(normalize_key(name))
         if tool is None:
@@ -204,7 +205,7 @@ class ToolDesk:
         self,
         given: dict[str, object],
         deadline: Deadline,
-    ) -> dict[str, Any]:  # Any: JSON, as models ask and see it
+    ) -> JsonObject:
         told, _ = preview_module_wish(
             golem_id=self._golem.pk, body=flatten_params(given), toolset=self._toolset, now=self._read_now()
         )
@@ -256,7 +257,7 @@ class ToolDesk:
 
     def _commit(
         self,
-        given: dict[str, Any],  # Any: JSON, as models ask and see it
+        given: JsonObject,
         deadline: Deadline,
     ) -> dict[str, object]:
         asked = read_stored(_AskedCommit, given)
@@ -281,7 +282,7 @@ class ToolDesk:
 
     def _cancel(
         self,
-        given: dict[str, Any],  # Any: JSON, as models ask and see it
+        given: JsonObject,
         deadline: Deadline,
     ) -> dict[str, object]:
         asked = read_stored(_AskedCancel, given)
@@ -299,12 +300,12 @@ class ToolDesk:
         self,
         given: dict[str, object],
         deadline: Deadline,
-    ) -> dict[str, Any]:  # Any: JSON, as models ask and see it
+    ) -> JsonObject:
         return self._read(_flatten_query(given), "query", PiTool.QUERY_STATE)
 
     def _search(
         self,
-        given: dict[str, Any],  # Any: JSON, as models ask and see it
+        given: JsonObject,
         deadline: Deadline,
     ) -> dict[str, object]:
         if "read" in given:
@@ -320,7 +321,7 @@ class ToolDesk:
 
     def _recall(
         self,
-        given: dict[str, Any],  # Any: JSON, as models ask and see it
+        given: JsonObject,
         deadline: Deadline,
     ) -> dict[str, object]:
         if "read" in given:
@@ -337,22 +338,22 @@ class ToolDesk:
 
     def _update(
         self,
-        given: dict[str, Any],  # Any: JSON, as models ask and see it
+        given: JsonObject,
         deadline: Deadline,
     ) -> dict[str, object]:
         return update_directive(golem_id=self._golem.pk, actor=self._actor, now=self._read_now(), **given)
 
-    def _halt(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:  # Any: JSON, as models ask and see it
+    def _halt(self, given: JsonObject, deadline: Deadline) -> JsonObject:
         report = request_halt(golem=self._golem, actor=self._actor, now=self._read_now(), **given)
         self._is_over = True
         return report
 
     def _read(
         self,
-        given: dict[str, Any],  # Any: JSON, as models ask and see it
+        given: JsonObject,
         word: str,
         pi_tool: PiTool,
-    ) -> dict[str, Any]:  # Any: JSON, as models ask and see it
+    ) -> JsonObject:
         key, cursor = _read_word(given, word), _read_word(given, "cursor", is_required=False)
         has_venue = pi_tool is not PiTool.QUERY_GRIMOIRE
         venue = _read_word(given, "venue", is_required=False) if has_venue else ""
@@ -386,8 +387,8 @@ class ToolDesk:
     _handlers: Mapping[
         PiTool,
         Callable[
-            [ToolDesk, dict[str, Any], Deadline],  # Any: JSON, as models ask
-            dict[str, Any],  # Any: JSON, as models see it
+            [ToolDesk, JsonObject, Deadline],
+            JsonObject,
         ],
     ] = {
         PiTool.PREVIEW_ACTION: _preview,

@@ -46,6 +46,7 @@ from golem_project.heartbeat.thinking.loop_values import (
 )
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.core.json_types import JsonObject
 from tools_app.core.storable_text import make_plain
 
 LOOP_WINDOW = 20
@@ -245,7 +246,7 @@ class _Loop:
         reason = str(content.get("error", {}).get("detail", ""))[:_LONGEST_REASON] if code else ""
         return AskedToolCall(call.name[:64], about, code, make_plain(reason))
 
-    def _answer(self, call: AskedCall) -> tuple[dict[str, Any], str]:  # Any: JSON, as models ask and see it
+    def _answer(self, call: AskedCall) -> tuple[JsonObject, str]:
         """The tool's answer, or its refusal and the refusal's code."""
         try:
             arguments = read_arguments(call.arguments, most_bytes=self.limits.argument_bytes)

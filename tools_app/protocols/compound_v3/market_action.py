@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from tools_app.chain.abi import encode_call
 from tools_app.core.errors import InvalidParams
+from tools_app.core.json_types import JsonObject
 from tools_app.protocols.compound_v3 import signatures
 from tools_app.protocols.compound_v3.addresses import NAME, Comet, comets_on
 from tools_app.protocols.compound_v3.errors import DebtTooSmall, LendsHere, OwesHere
@@ -181,7 +182,7 @@ class Desk:
         worth = sum(self.market.in_base(cover, raw) for cover, raw in self.own.covers) - less
         return max(0, worth) * 10_000 // owed if owed > 0 else None
 
-    def details(self, *, cover: int, owed: int) -> dict[str, Any]:  # Any: JSON of an answer
+    def details(self, *, cover: int, owed: int) -> JsonObject:
         """What the permit tells, with cover and debt as they are afterwards."""
         before, after = health_of(self.cover, self.own.owed), health_of(cover, owed)
         return {

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from tools_app.chain.abi import encode_call
+from tools_app.core.json_types import JsonObject
 from tools_app.protocols.moonwell import signatures
 from tools_app.protocols.moonwell.addresses import NAME, Market, Place, place_on
 from tools_app.protocols.moonwell.positions import ref_of
@@ -139,7 +140,7 @@ class Desk:
         debt = self.whole.debt + more
         return max(0, worth - less) * 10_000 // debt if debt > 0 else None
 
-    def details(self, *, cover: int, debt: int) -> dict[str, Any]:  # Any: JSON of an answer
+    def details(self, *, cover: int, debt: int) -> JsonObject:
         """What the permit tells, with cover and debts (dollars in 1e18) as they are afterwards."""
         return {
             "venue": NAME,

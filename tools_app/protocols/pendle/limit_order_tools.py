@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from tools_app.chain.abi import encode_call
 from tools_app.chain.typed_hash import hash_typed_data
+from tools_app.core.json_types import JsonObject
 from tools_app.core.units import format_units
 from tools_app.protocols.pendle.addresses import NAME, Place, find_places
 from tools_app.protocols.pendle.errors import OrderNeedsApproval, OrderNotSigned, OrderOver, OrderRefused
@@ -396,7 +397,7 @@ def _check_fair(place: Place, standing: Standing, asked: _Asked, least: int) -> 
 
 def _describe_fill(
     reader: ChainReader, place: Place, standing: Standing, asked: _Asked, least: int
-) -> tuple[dict[str, Any], PositionChange, Statement]:  # Any: JSON of an answer
+) -> tuple[JsonObject, PositionChange, Statement]:
     """What a whole fill moves: flows of the asset, the change of the position, and the words that say how much."""
     side, asset = asked.side, reader.token(place.asset)
     traded = least if side.buys else -asked.amount

@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol
 
 from tools_app.chain.abi import event_topic
 from tools_app.chain.abi_records import AbiEvent
+from tools_app.core.json_types import JsonObject
 from tools_app.core.ratio import Ratio
 from tools_app.core.stored_json import read_stored, write_stored
 from tools_app.protocols.uniswap import history, pools
@@ -332,7 +333,7 @@ class UniswapRanges:
             calls += v3.range_calls(row.pool, row.lower, row.upper, manager=manager)
         return calls
 
-    def remember(self, position: RangePosition) -> dict[str, Any]:  # Any: JSON of an answer
+    def remember(self, position: RangePosition) -> JsonObject:
         """Id, pool and range."""
         pool = position.pool
         kept = _Remembered(

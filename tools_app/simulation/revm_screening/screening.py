@@ -23,6 +23,7 @@ from pydantic_core import from_json, to_json
 from tools_app.chain.chains import get_pool
 from tools_app.chain.networks import get_network
 from tools_app.core.clock import Deadline
+from tools_app.core.json_types import JsonObject
 from tools_app.simulation.engine import SimulationRequest, SimulationTimeout, SimulationUnavailable
 from tools_app.simulation.measured_changes import Read, list_reads, normalise, value_of
 from tools_app.simulation.revm_screening.state_server import serve_state
@@ -135,7 +136,7 @@ class Worker:
         self._deadline = deadline
         self._read = bytearray()
 
-    def order(self, order: dict[str, Any]) -> None:  # Any: JSON between two processes
+    def order(self, order: JsonObject) -> None:
         """Send an order once the one before is answered. Raises SimulationUnavailable when the worker ended."""
         try:
             self._orders.write(to_json(order) + b"\n")

@@ -16,6 +16,7 @@ from typing import Any, Final
 from pydantic_core import from_json, to_json
 
 from tools_app.core.errors import GolemError
+from tools_app.core.json_types import JsonObject
 
 _NO_HASH: Final = "0x" + "00" * 32
 
@@ -44,7 +45,7 @@ class StateServer(ThreadingHTTPServer):
         if self.failure is not None:
             raise self.failure
 
-    def answer(self, request: dict[str, Any]) -> dict[str, Any]:  # Any: JSON between two processes
+    def answer(self, request: JsonObject) -> JsonObject:
         """A JSON-RPC answer; an error where the node has none."""
         head = {"jsonrpc": "2.0", "id": request.get("id")}
         try:

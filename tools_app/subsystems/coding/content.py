@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
+from tools_app.core.json_types import JsonObject
 from tools_app.core.storable_text import make_plain_value
 from tools_app.core.taint import DataSink, Tainted, TaintLabel, clean_for
 from tools_app.toolkit.result import FailedAnswer
@@ -40,7 +40,7 @@ class ContentBlock:
     uri: str = ""
     size: int | None = None
 
-    def as_dict(self) -> dict[str, Any]:  # Any: JSON of an answer
+    def as_dict(self) -> JsonObject:
         """JSON-ready; what is empty is left out."""
         members = {
             "kind": str(self.kind),
@@ -83,7 +83,7 @@ class ToolOutput:
     exit_code: int | None = None
     continue_at: int | None = None
 
-    def as_dict(self) -> dict[str, Any]:  # Any: JSON of an answer
+    def as_dict(self) -> JsonObject:
         """JSON-ready."""
         extra = {"exit_code": self.exit_code, "continue_at": self.continue_at}
         return {

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from tools_app.core.errors import GolemError
+from tools_app.core.json_types import JsonObject
 from tools_app.core.units import format_micro_usd, value_in_micro_usd
 from tools_app.history.index_reads import KeptContract, read_bars
 from tools_app.models.history import BarSpan
@@ -58,7 +59,7 @@ class KnownMarket:
     worth_micro_usd: int | None = None
     missing: tuple[str, ...] = ()
 
-    def as_json(self) -> dict[str, Any]:  # Any: JSON of an answer
+    def as_json(self) -> JsonObject:
         """As a record keeps it: figures as decimal text."""
         told: Mapping[str, object] = {
             "pool": self.pool,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from tools_app.core.json_types import JsonObject
 from tools_app.toolkit.views import LogEntry
 
 
@@ -22,7 +22,7 @@ class EventTurn:
 class ToldLogs:
     """What one look tells: logs with their payloads in chain order, and the end of its turn."""
 
-    told: list[tuple[LogEntry, dict[str, Any]]]  # Any: JSON of an answer
+    told: list[tuple[LogEntry, JsonObject]]
     last_block: int
     left_out: int = 0
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.conf import settings
 
 from tools_app.chain.tokens import TokenNotFound
+from tools_app.core.json_types import JsonObject
 from tools_app.portfolio.markets import markets_on
 from tools_app.subsystems.stream.event_block_windows import take_turn
 from tools_app.subsystems.stream.pool_events import describe_token
@@ -20,7 +20,7 @@ from tools_app.toolkit.markets import CreatedPool
 class PoolsMade:
     """Payloads in chain order, the last block that was looked at, and how many of that block are left out."""
 
-    payloads: list[dict[str, Any]]  # Any: JSON of an answer
+    payloads: list[JsonObject]
     last_block: int
     left_out: int
 
@@ -44,7 +44,7 @@ def _describe_all(reader: ChainReader, made: Sequence[CreatedPool]) -> list[dict
     return [payload for payload in found if payload is not None]
 
 
-def _describe(reader: ChainReader, made: CreatedPool) -> dict[str, Any] | None:  # Any: JSON of an answer
+def _describe(reader: ChainReader, made: CreatedPool) -> JsonObject | None:
     try:
         token0, token1 = reader.token(made.token0), reader.token(made.token1)
     except TokenNotFound:

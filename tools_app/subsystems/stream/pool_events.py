@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from django.conf import settings
 
+from tools_app.core.json_types import JsonObject
 from tools_app.core.stored_json import read_stored
 from tools_app.core.units import format_units
 from tools_app.portfolio.markets import markets_on
@@ -47,7 +48,7 @@ def find_events(
     return ToldLogs(told, turn.last_block, turn.left_out)
 
 
-def describe_log(reader: ChainReader, pool: Pool, log: LogEntry) -> dict[str, Any] | None:  # Any: JSON of an answer
+def describe_log(reader: ChainReader, pool: Pool, log: LogEntry) -> JsonObject | None:
     """The payload of a pool's log, without its subscription; None for one that is none of ours."""
     found = markets_on(reader.chain_id).of_pool(pool).read_event(pool, log)
     if found is None:

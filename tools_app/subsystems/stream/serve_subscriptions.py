@@ -20,6 +20,7 @@ from tools_app.core import event_bus
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.events import Event, EventType
+from tools_app.core.json_types import JsonObject
 from tools_app.core.stored_json import read_stored, write_stored
 from tools_app.core.transaction_retry import retry_aborted
 from tools_app.models import StreamSubscription
@@ -50,8 +51,8 @@ class PolledEvents:
 
     events: list[Event] = field(default_factory=list)
     trail: list[list[Any]] = field(default_factory=list)  # Any: JSON of an answer
-    told: list[dict[str, Any]] = field(default_factory=list)  # Any: JSON of an answer
-    state: dict[str, Any] = field(default_factory=dict)  # Any: JSON of an answer
+    told: list[JsonObject] = field(default_factory=list)
+    state: JsonObject = field(default_factory=dict)
     end_reason: str = ""
 
 
@@ -179,7 +180,7 @@ def _find_common_block(
 
 def _read_logs(
     row: StreamSubscription, reader: ChainReader, first: int, last: int, found: PolledEvents
-) -> tuple[list[dict[str, Any]], int]:  # Any: JSON of an answer
+) -> tuple[list[JsonObject], int]:
     """The payloads of a range of blocks, and the last block they are of; `found` gets what is given up on the way."""
     if first > last:
         return [], last
@@ -215,7 +216,7 @@ def _identify(payload: dict[str, object]) -> _StreamPlace:
     return read_stored(_StreamPlace, payload)
 
 
-def _name(row: StreamSubscription) -> dict[str, Any]:  # Any: JSON of an answer
+def _name(row: StreamSubscription) -> JsonObject:
     return {"subscription_id": str(row.subscription_id), "chain_id": row.chain_id}
 
 

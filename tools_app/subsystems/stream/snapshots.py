@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tools_app.core.json_types import JsonObject
 from tools_app.core.ratio import ratio_text
 from tools_app.core.stored_json import IntText, read_stored, write_stored
 from tools_app.core.units import BPS, format_units
@@ -97,7 +98,7 @@ def find_pair_pool(reader: ChainReader, markets: ChainMarkets, token_a: str, tok
 def describe_price(
     reader: ChainReader,
     params: Mapping[str, Any],  # Any: JSON of a subscription
-    state: dict[str, Any],  # Any: JSON of a subscription
+    state: JsonObject,
 ) -> dict[str, object]:
     """The payload of `price:update`; `state` remembers the last price. Raises PoolNotFound."""
     pair = read_stored(_OfPair, params)
@@ -105,7 +106,7 @@ def describe_price(
     pool = find_pair_pool(reader, markets_on(reader.chain_id), pair.token_a, pair.token_b)
     spot = pool.spot_from(pair.token_a)
     price = ratio_text(spot, base_decimals=token_a.decimals, quote_decimals=token_b.decimals)
-    update: dict[str, Any] = {  # Any: JSON of an answer
+    update: JsonObject = {
         "token_a": describe_token(token_a),
         "token_b": describe_token(token_b),
         "price": price,
@@ -126,11 +127,11 @@ def describe_price(
 def describe_jar(
     reader: ChainReader,
     params: Mapping[str, Any],  # Any: JSON of a subscription
-    state: dict[str, Any],  # Any: JSON of a subscription
+    state: JsonObject,
 ) -> dict[str, object]:
     """The payload of `tokenjar:update`; `state` remembers the number of the next release. Raises JarNotFound."""
     found = look_into_jar(reader, read_stored(_OfJar, params).jar_address)
-    update: dict[str, Any] = {  # Any: JSON of an answer
+    update: JsonObject = {
         "jar_address": found.jar,
         "releaser": found.releaser,
         "nonce": str(found.nonce),
@@ -152,7 +153,7 @@ def describe_jar(
 def describe_alerts(
     reader: ChainReader,
     params: Mapping[str, Any],  # Any: JSON of a subscription
-    state: dict[str, Any],  # Any: JSON of a subscription
+    state: JsonObject,
 ) -> list[dict[str, object]]:
     """The payloads of `position:alert` that are new since the last look; `state` remembers what was told."""
     markets, asked, last = (

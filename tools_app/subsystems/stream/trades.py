@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from django.conf import settings
 
 from tools_app.chain.abi import encode_event_topics
 from tools_app.chain.tokens import TokenNotFound
+from tools_app.core.json_types import JsonObject
 from tools_app.core.units import format_units
 from tools_app.portfolio.markets import markets_on
 from tools_app.standards.erc20 import MOVED, TRANSFER_EVENT
@@ -95,7 +96,7 @@ def _list_names(log: LogEntry) -> list[PoolId]:
     return [PoolId(log.address), *([PoolId(first, log.address)] if first and int(first, 16) >> _ACCOUNT_BITS else [])]
 
 
-def _tell(reader: ChainReader, wallet: str, trade: _Trade) -> dict[str, Any] | None:  # Any: JSON of an answer
+def _tell(reader: ChainReader, wallet: str, trade: _Trade) -> JsonObject | None:
     """None where a stranger's contract logged a movement and is no token: the other trades are told all the same."""
     try:
         return _describe(reader, wallet, trade)
@@ -103,7 +104,7 @@ def _tell(reader: ChainReader, wallet: str, trade: _Trade) -> dict[str, Any] | N
         return None
 
 
-def _describe(reader: ChainReader, wallet: str, trade: _Trade) -> dict[str, Any] | None:  # Any: JSON of an answer
+def _describe(reader: ChainReader, wallet: str, trade: _Trade) -> JsonObject | None:
     (first_pool, first), (last_pool, last) = trade.swaps[0], trade.swaps[-1]
     paid = _largest(trade.paid) or _wrapped_leg(reader, first_pool, first, into_pool=True)
     got = _largest(trade.got) or _wrapped_leg(reader, last_pool, last, into_pool=False)

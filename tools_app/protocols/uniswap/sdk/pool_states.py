@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from tools_app.core.json_types import JsonObject
 from tools_app.protocols.uniswap.v3.positions import TICKS
 from tools_app.protocols.uniswap.v3.ticks import TICK_BITMAP, TICKS_PER_WORD
 from tools_app.protocols.uniswap.v4.addresses import v4_on
@@ -31,7 +32,7 @@ class ToldPools:
 
     pools: tuple[Pool, ...]
     tokens: tuple[str, ...]
-    told: tuple[dict[str, Any], ...]  # Any: JSON of an answer
+    told: tuple[JsonObject, ...]
 
 
 def tell_pools(reader: ChainReader, pools: Sequence[Pool]) -> ToldPools:

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from tools_app.core.errors import InvalidParams
+from tools_app.core.json_types import JsonObject
 from tools_app.core.units import BPS, format_units
 from tools_app.protocols.uniswap.addresses import UniswapDeployment, deployment_on
 from tools_app.protocols.uniswap.balances import read_holdings
@@ -145,7 +146,7 @@ class JointSteps:
 
     def _take_out_of_v4(self, position: V3Position, liquidity: int, least: Amounts) -> None:
         held, contracts = held_of(position), self.v4
-        bounds: dict[str, Any] = {  # Any: JSON of an answer
+        bounds: JsonObject = {
             "manager": contracts.positions,
             "held": held,
             "least": least,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from tools_app.chain.abi import checksum
 from tools_app.chain.node_errors import ContractOutputUnexpected
+from tools_app.core.json_types import JsonObject
 from tools_app.protocols.uniswap.addresses import NAME, UniswapDeployment, deployment_on
 from tools_app.protocols.uniswap.errors import PositionEmpty
 from tools_app.protocols.uniswap.pool_addresses import v2_pair_address
@@ -129,7 +129,7 @@ def uniswap_lp_remove_shares(
     )
 
 
-def _describe(found: _Pair, router: str, shares: int, percent: int) -> dict[str, Any]:  # Any: JSON of an answer
+def _describe(found: _Pair, router: str, shares: int, percent: int) -> JsonObject:
     return {
         "venue": "uniswap v2",
         "router": router,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tools_app.core.errors import InvalidParams
+from tools_app.core.json_types import JsonObject
 from tools_app.protocols.uniswap.balances import read_holdings
 from tools_app.protocols.uniswap.errors import PositionEmpty
 from tools_app.protocols.uniswap.position_changes import FEE_DUST, Range, nft_ref
@@ -298,7 +299,7 @@ def _hooks(pool: Pool) -> tuple[PoolHooks, ...]:
     return () if pool.hooks is None else (pool.hooks,)
 
 
-def _describe(pool: Pool, tokens: Pair, ticks: tuple[int, int]) -> dict[str, Any]:  # Any: JSON of an answer
+def _describe(pool: Pool, tokens: Pair, ticks: tuple[int, int]) -> JsonObject:
     """The range, and what the hook of the pool could do to who is in it."""
     told = describe_range(pool, tokens, *ticks)
     if pool.hooks is not None:

@@ -54,6 +54,7 @@ from permits_app.execution.follower_threads import Following
 from permits_app.execution.key_warmup import open_recent_keys
 from permits_app.execution.lay_away import lay_away_what_is_old
 from permits_app.execution.reconcile import list_reopened, reconcile_transactions
+from permits_app.limits.key_spends import sum_key_spends
 from permits_app.models.permit import PermitStatus
 from permits_app.permits import memory_requests
 from permits_app.permits.lifecycle import FINAL
@@ -371,3 +372,9 @@ def _answer(call: Callable[[], object]) -> JsonObject:
 def lay_away_records_task() -> int:
     """Pack what old permits were judged on, what old ticks saw and the old audit log; returns how many permits."""
     return lay_away_what_is_old(now=clock.now()).records.permits
+
+
+@shared_task(ignore_result=True)
+def sum_key_spends_task() -> int:
+    """Add what API keys spent more than a day ago to their sums; returns how many spends."""
+    return sum_key_spends(now=clock.now())

@@ -34,7 +34,7 @@ _COPIED: tuple[tuple[str, str, dict[str, str]], ...] = (
     (
         "permits_app.SpendEntry",
         f"{_OF_GOLEM} AND state <> 'RESERVED' AND reverses_id IS NULL",
-        {"heartbeat_tick": "n", "api_key_id": "NULL"},
+        {"heartbeat_tick": "n"},
     ),
     (
         "permits_app.NonceReservation",

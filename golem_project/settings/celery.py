@@ -23,6 +23,7 @@ CELERY_TASK_ROUTES: dict[str, dict[str, str]] = {
     "permits_app.tasks.remember_outcomes_task": {"queue": "memory"},
     "permits_app.tasks.try_policy_task": {"queue": "memory"},
     "permits_app.tasks.lay_away_records_task": {"queue": "memory"},
+    "permits_app.tasks.sum_key_spends_task": {"queue": "memory"},
     "permits_app.tasks.commit_*": {"queue": "commit"},
     "permits_app.tasks.*": {"queue": "heartbeat"},
     "tools_app.tasks.poll_subscriptions_task": {"queue": "stream"},
@@ -120,6 +121,11 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {  # Any: as Celery reads it
     "sign-audit-checkpoints": {"task": "tools_app.tasks.sign_audit_checkpoints_task", "schedule": 600.0},
     "lay-away-records": {
         "task": "permits_app.tasks.lay_away_records_task",
+        "schedule": 3_600.0,
+        "options": {"expires": 3_600},
+    },
+    "sum-key-spends": {
+        "task": "permits_app.tasks.sum_key_spends_task",
         "schedule": 3_600.0,
         "options": {"expires": 3_600},
     },

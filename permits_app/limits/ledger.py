@@ -25,7 +25,7 @@ from permits_app.limits.usage import Usage
 from permits_app.limits.valuation import PlanValue
 from permits_app.models import ActionPermit, PolicyCage, SpendEntry, SpendingLimits, StandingAllowance
 from permits_app.models.permit import PermitStatus, list_states
-from permits_app.models.spending import SpendState
+from permits_app.models.spending import KeySpend, SpendState
 from permits_app.permits.row_locks import fill_golem_lock
 from tools_app.core.compiled_query import CompiledQuery
 from tools_app.core.json_types import JsonObject
@@ -49,8 +49,8 @@ _KEYS_OF_SESSION = """ARRAY(
               JOIN archetypes_app_apikey AS sharing ON sharing.session_id = asking.session_id
              WHERE asking.id = %(key)s
         )"""
-# What is held counts however old it is, as it does for the day.
-_OF_SESSION = f"""(api_key_id = ANY({_KEYS_OF_SESSION}) OR (
+# What is held counts however old it is, as it does for the day. What a key spent long ago is counted by its sum.
+_OF_SESSION = f"""(api_key_id = ANY({_KEYS_OF_SESSION}) AND NOT is_in_key_sum OR (
             %(key)s::uuid IS NULL AND api_key_id IS NULL AND (state = 'RESERVED' OR counted_at > %(week_start)s)
         ))"""
 _NOT_TAKEN_BACK = """reverses_id IS NULL AND id <> ALL(ARRAY(
@@ -67,7 +67,14 @@ SELECT spent.tick, spent.session, spent.day, spent.oldest, spent.oldest_keyless,
   FROM (
     SELECT
         COALESCE(SUM(amount) FILTER (WHERE %(tick)s::bigint > 0 AND heartbeat_tick = %(tick)s), 0) AS tick,
-        COALESCE(SUM(amount) FILTER (WHERE {_OF_SESSION}), 0) AS session,
+        COALESCE(SUM(amount) FILTER (WHERE {_OF_SESSION}), 0) + (
+            SELECT COALESCE(SUM(micro_usd), 0) FROM {KeySpend._meta.db_table}
+             WHERE golem_id = %(golem)s AND api_key_id = ANY({_KEYS_OF_SESSION})
+        ) - (
+            SELECT COALESCE(SUM(COALESCE(settled_micro_usd, reserved_micro_usd)), 0) FROM permits_app_spendentry
+             WHERE permit_id = %(excluded)s AND golem_id = %(golem)s AND api_key_id = ANY({_KEYS_OF_SESSION})
+               AND is_in_key_sum
+        ) AS session,
         MIN(counted_at) FILTER (
             WHERE %(key)s::uuid IS NULL AND {_OF_SESSION} AND amount > 0 AND {_NOT_TAKEN_BACK}
         ) AS oldest_keyless,
@@ -80,7 +87,7 @@ SELECT spent.tick, spent.session, spent.day, spent.oldest, spent.oldest_keyless,
         ) AS oldest
       FROM (
         SELECT COALESCE(settled_micro_usd, reserved_micro_usd) AS amount, state, state = 'RESERVED' AS is_held,
-               id, reverses_id, heartbeat_tick, api_key_id, counts_per_day, counted_at
+               id, reverses_id, heartbeat_tick, api_key_id, is_in_key_sum, counts_per_day, counted_at
           FROM permits_app_spendentry
          WHERE state <> 'RELEASED' AND permit_id IS DISTINCT FROM %(excluded)s AND id = ANY(ARRAY(
                    SELECT id FROM permits_app_spendentry WHERE golem_id = %(golem)s AND state <> 'RELEASED'
@@ -88,6 +95,7 @@ SELECT spent.tick, spent.session, spent.day, spent.oldest, spent.oldest_keyless,
                    UNION SELECT id FROM permits_app_spendentry WHERE golem_id = %(golem)s AND state = 'RESERVED'
                    UNION SELECT id FROM permits_app_spendentry
                           WHERE api_key_id = ANY({_KEYS_OF_SESSION}) AND golem_id = %(golem)s AND state <> 'RELEASED'
+                            AND NOT is_in_key_sum
                    UNION SELECT id FROM permits_app_spendentry
                           WHERE %(key)s::uuid IS NULL AND golem_id = %(golem)s AND state <> 'RELEASED'
                             AND api_key_id IS NULL AND counted_at > %(week_start)s AND counted_at < 'infinity'

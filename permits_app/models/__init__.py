@@ -35,7 +35,7 @@ from permits_app.models.safe_opening import SafeOpening
 from permits_app.models.signed_promise import SignedPromise
 from permits_app.models.signing_key import SigningKey
 from permits_app.models.sold_answer import SoldAnswer
-from permits_app.models.spending import SpendEntry, SpendingLimits
+from permits_app.models.spending import KeySpend, SpendEntry, SpendingLimits
 from permits_app.models.standing_allowance import StandingAllowance
 from permits_app.models.standing_plan import StandingPlan
 from permits_app.models.transaction import OutboundTransaction
@@ -66,6 +66,7 @@ __all__ = [
     "HealthAlert",
     "HighWaterMark",
     "IdempotencyRecord",
+    "KeySpend",
     "KnownAddress",
     "KnownContract",
     "NavSnapshot",

@@ -176,6 +176,9 @@ class SpendEntry(TimeStamped):
     )
     venue = models.CharField(max_length=64, blank=True, default="", db_default="")
     heartbeat_tick = models.PositiveBigIntegerField(default=0)
+    is_in_key_sum = models.BooleanField(
+        default=False, db_default=False, editable=False, help_text="Counted by the sum of its API key's spends"
+    )
     counted_at = models.DateTimeField(help_text="When it counts: reserved at, then its block's time")
     breakdown = models.JSONField(default=list, help_text="Token, amount, price and value of each part, gas included")
 
@@ -192,6 +195,16 @@ class SpendEntry(TimeStamped):
             models.Index(fields=["golem"], condition=models.Q(state="RESERVED"), name="spend_entry_held"),
             models.Index(fields=["golem"], condition=models.Q(state="REVERSED"), name="spend_entry_reversing"),
             models.Index(fields=["-counted_at", "-id"], name="spend_entry_newest"),
+            models.Index(
+                fields=["api_key"],
+                condition=models.Q(is_in_key_sum=False) & ~models.Q(state="RELEASED"),
+                name="spend_entry_of_key",
+            ),
+            models.Index(
+                fields=["counted_at", "id"],
+                condition=models.Q(is_in_key_sum=False, api_key__isnull=False, state__in=("SETTLED", "REVERSED")),
+                name="spend_entry_to_sum",
+            ),
         ]
         constraints = [
             models.CheckConstraint(condition=models.Q(reserved_micro_usd__gte=0), name="spend_reserved_not_negative"),
@@ -225,3 +238,22 @@ class SpendEntry(TimeStamped):
 
     def __str__(self) -> str:
         return f"{self.state.lower()} {self.reserved_micro_usd} micro-USD"
+
+
+class KeySpend(TimeStamped):
+    """What the entries of one API key came to that are marked `is_in_key_sum`; the key's other entries are added to it.
+
+    A session of a key has no end of its own: without this sum every preview would add up all that the key ever spent.
+    """
+
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="+")
+    api_key = models.ForeignKey("archetypes_app.ApiKey", on_delete=models.CASCADE, related_name="spend_sums")
+    micro_usd = models.BigIntegerField(help_text="Below zero where more was taken back than is summed")
+
+    class Meta:
+        verbose_name = "sum of an API key's spends"
+        verbose_name_plural = "sums of API keys' spends"
+        constraints = [models.UniqueConstraint(fields=["api_key", "golem"], name="key_spend_one_sum")]
+
+    def __str__(self) -> str:
+        return f"{self.micro_usd} micro-USD"

@@ -16,7 +16,7 @@ from archetypes_app.models.api_key import Scope
 from permits_app.limits.payment_hosts import sum_signed
 from permits_app.models import SpendEntry, SpendingLimits
 from permits_app.models.payment_host import list_hosts
-from permits_app.models.spending import SpendState
+from permits_app.models.spending import KeySpend, SpendState
 from tools_app.wording.address_names import format_token_amount
 from tools_app.wording.formats import format_usd
 
@@ -30,15 +30,24 @@ def say_keys(golem: Golem, limits: SpendingLimits, *, day_left: int, now: dateti
     spent = (
         SpendEntry.objects.filter(golem=golem, api_key__session_id=OuterRef("session_id"))
         .exclude(state=SpendState.RELEASED)
+        .filter(is_in_key_sum=False)
         .values("golem")
         .annotate(total=Sum(Coalesce("settled_micro_usd", "reserved_micro_usd")))
+        .values("total")
+    )
+    # What its keys spent long ago is counted by their sums.
+    summed = (
+        KeySpend.objects.filter(golem=golem, api_key__session_id=OuterRef("session_id"))
+        .values("api_key__session_id")
+        .annotate(total=Sum("micro_usd"))
         .values("total")
     )
     live = ApiKey.objects.filter(
         golem=golem, revoked_at__isnull=True, expires_at__gt=now, scopes__contains=[Scope.COMMIT]
     )
-    rows = list(live.annotate(used=Subquery(spent)).order_by("-created_at", "pk")[: MOST_KEYS + 1])
-    told = tuple(_say_key(each, each.used or 0, limits, day_left) for each in rows[:MOST_KEYS])
+    used = Coalesce(Subquery(spent), 0) + Coalesce(Subquery(summed), 0)
+    rows = list(live.annotate(used=used).order_by("-created_at", "pk")[: MOST_KEYS + 1])
+    told = tuple(_say_key(each, each.used, limits, day_left) for each in rows[:MOST_KEYS])
     return (*told, "Further API keys, each within its own session") if len(rows) > MOST_KEYS else told
 
 

@@ -18,6 +18,7 @@ from archetypes_app.owner_group import ensure_owner_group
 from archetypes_app.roles import Role
 from permits_app.halts.deaths import announce_death
 from permits_app.limits import ledger
+from permits_app.limits.key_spends import sum_key_spends
 from permits_app.models import ActionPermit, HighWaterMark, NavSnapshot, PaymentHost, SignedPromise, SpendingLimits
 from permits_app.models.permit import PermitStatus
 from permits_app.pages.golem_tabs import Tab
@@ -200,6 +201,8 @@ def test_one_glance_says_what_each_key_the_heartbeat_and_each_paid_host_may_stil
     promise = factories.make_signed_promise(permit=permit)
     SignedPromise.objects.filter(pk=promise.pk).update(payment_host=host, gives=[{"token": token, "raw": "30"}])
     told = answer_of(golem, "lose")
+    # Counted by a sum from here on, which changes nothing that is told.
+    assert sum_key_spends(now=clock.now()) == 2 and answer_of(golem, "lose") == told
     assert f"API key {busy} (busy): $200.00 more; its session has $200.00 of $1,000.00 left" in told
     assert f"API key {idle} (idle): $900.00 more; its session has $1,000.00 of $1,000.00 left" in told
     assert "Payments to https://api.example: 70 " in told and "Its heartbeat:" not in told

@@ -6,18 +6,28 @@ import os
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 import psutil
 from django.conf import settings
 from django.db import connection
 
 from golem_project.demo.seed import CHAIN_ID
-from golem_project.embedded.process import Child, free_port, start_child
-from golem_project.embedded.product_process_plans import WEB_HOST, answers_ok, plan_product
+from golem_project.embedded.forked_children import LoadingProcess, Loads
+from golem_project.embedded.paths import CHECKOUT
+from golem_project.embedded.process import Child, free_port
+from golem_project.embedded.product_process_plans import (
+    LIBRARIES,
+    MODULES,
+    WEB_HOST,
+    ChildPlan,
+    answers_ok,
+    plan_product,
+)
 from tests.bench.processor_time import find_listener, find_postmaster, time_of
 from tools_app.core import clock
 
@@ -90,9 +100,7 @@ def run_everything(**variables: str) -> Iterator[Everything]:
     environment = environment_of(running.port, variables)
     plans = plan_product(running.port)
     try:
-        for plan in plans:
-            with (log_dir / f"{plan.name}.log").open("wb") as log:
-                running.children[plan.name] = start_child(plan.argv, name=plan.name, environment=environment, log=log)
+        running.children = _fork(plans, environment, log_dir)
         deadline = clock.Deadline.after_ms(_START_SECONDS * 1000)
         for plan in plans:
             while not is_ready(running, plan.name, plan.ready_url):
@@ -106,6 +114,28 @@ def run_everything(**variables: str) -> Iterator[Everything]:
                 child.process.send_signal(signal.SIGTERM)
         for child in running.children.values():
             child.stop(grace_seconds=5.0)
+
+
+def _fork(plans: Sequence[ChildPlan], environment: Mapping[str, str], log_dir: Path) -> dict[str, Child]:
+    """All of them out of one process that loaded what they share, each with a log of its own."""
+    with ExitStack() as opened:
+        outputs = {name: opened.enter_context(_open_log(log_dir, name)) for name in (plan.name for plan in plans)}
+        loading = LoadingProcess(
+            Loads(LIBRARIES, MODULES),
+            environment=environment,
+            outputs={name: log.fileno() for name, log in outputs.items()},
+            log=opened.enter_context(_open_log(log_dir, "load")).fileno(),
+            cwd=CHECKOUT,
+        )
+        try:
+            loading.load({})
+            return loading.fork(plans, pause=lambda: time.sleep(_LOOK_SECONDS))
+        finally:
+            loading.end()
+
+
+def _open_log(log_dir: Path, name: str) -> IO[bytes]:
+    return (log_dir / f"{name}.log").open("wb")
 
 
 def environment_of(port: int, variables: Mapping[str, str]) -> dict[str, str]:

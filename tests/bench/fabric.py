@@ -206,7 +206,9 @@ def _serve() -> Iterator[int]:
     port = free_port()
     argv = [sys.executable, "-m", "uvicorn", "golem_project.asgi:application", "--port", str(port)]
     argv += ["--no-access-log", "--log-level", "warning", "--timeout-graceful-shutdown", "1"]
-    with subprocess.Popen(argv, env=os.environ.copy()) as server:
+    # All of them are one owner's, as no real owner's are.
+    environment = {**os.environ, "GOLEM_STREAM_MOST_CLIENTS_PER_OWNER": str(2 * MANY_CLIENTS)}
+    with subprocess.Popen(argv, env=environment) as server:
         try:
             _wait(lambda: answers_ok(f"http://127.0.0.1:{port}/healthz"), "the web server did not start")
             yield port

@@ -101,6 +101,9 @@ def _profile(name: str, golem: Golem, pulse: Golem) -> tuple[str, ...]:
 
 def _measure(golem: Golem, pulse: Golem) -> dict[str, float]:
     """Medians in milliseconds."""
+    # A claim takes who is due longest, and nobody else ticks here.
+    Heartbeat.objects.exclude(golem=pulse).filter(is_on=True).update(is_on=False)
+    Heartbeat.objects.filter(golem=pulse).update(is_on=True)
     amounts = iter(range(5_000_000, 9_000_000))
     previews = []
     for _ in range(_COUNT):

@@ -12,15 +12,16 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from django.db import OperationalError, connection, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from archetypes_app.actions.sync_builtins import sync_builtins
-from archetypes_app.models import Golem, Heartbeat, ToolProfile
+from archetypes_app.models import ApiKey, Golem, Heartbeat, ToolProfile
 from archetypes_app.toolset import view_golem
 from permits_app.errors import RateLimited, SpendingLimitExceeded
 from permits_app.limits import ledger
+from permits_app.limits.key_spends import sum_key_spends
 from permits_app.limits.usage import Usage
 from permits_app.limits.valuation import PlanValue
 from permits_app.models import ActionPermit, CageMirror, OwnerBudget, PolicyCage, SpendEntry, SpendingLimits
@@ -188,6 +189,8 @@ def add_up(
     )
 
 
+# One transaction writes and sums, which in the product are several.
+@pytest.mark.locks_at_will
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     spends=st.lists(SPENDS, max_size=7),
@@ -196,6 +199,7 @@ def add_up(
     key=st.sampled_from([0, 0, 1, None]),
     tick=st.sampled_from([0, 5, 5, 6]),
     excluded=st.one_of(st.none(), st.integers(0, 6)),
+    is_summed=st.booleans(),
 )
 # A day old to the microsecond, and still of this session and this tick.
 @example(
@@ -205,6 +209,7 @@ def add_up(
     key=0,
     tick=5,
     excluded=None,
+    is_summed=True,
 )
 # A day old and of another tick: only the session still counts it.
 @example(
@@ -214,6 +219,7 @@ def add_up(
     key=0,
     tick=6,
     excluded=None,
+    is_summed=True,
 )
 @example(
     spends=[Spend(1, None, "COMMITTED", "RESERVED", 100, 0, True, 5, HOUR, HOUR)],
@@ -222,6 +228,7 @@ def add_up(
     key=0,
     tick=5,
     excluded=None,
+    is_summed=True,
 )
 @example(
     spends=[
@@ -233,6 +240,7 @@ def add_up(
     key=0,
     tick=5,
     excluded=None,
+    is_summed=True,
 )
 # What was left a day ago to the microsecond counts by itself; a moment less, and its permit's entry still does.
 @example(
@@ -242,6 +250,7 @@ def add_up(
     key=0,
     tick=5,
     excluded=None,
+    is_summed=True,
 )
 def test_every_window_is_the_naive_sum_of_what_lies_in_it(
     books: Books,
@@ -251,9 +260,14 @@ def test_every_window_is_the_naive_sum_of_what_lies_in_it(
     key: int | None,
     tick: int,
     excluded: int | None,
+    is_summed: bool,
 ) -> None:
+    """Whether or not the spends of keys were added to their sums before."""
     with transaction.atomic():
         permits = [books.write(spend) for spend in spends]
+        if is_summed:
+            old = [each for each in spends if each.key is not None and each.counted_ago > DAY]
+            assert sum_key_spends(now=NOW) == sum(each.state == "SETTLED" for each in old)
         for place, each in enumerate(standing):
             books.leave_standing(each, place)
         usage = ledger.read_usage(
@@ -439,20 +453,31 @@ def _read(permit: ActionPermit) -> tuple[str, int | None, datetime]:
     return entry.state, entry.settled_micro_usd, entry.counted_at
 
 
+# One transaction writes and sums, which in the product are several.
+@pytest.mark.locks_at_will
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     spends=st.lists(SPENDS, min_size=1, max_size=4),
     taken_back=st.lists(st.tuples(st.integers(0, 3), st.sampled_from([None, 0, 5, 10, 1_500])), max_size=6),
     key=st.sampled_from([0, None]),
     tick=st.sampled_from([0, 5]),
+    summed_at=st.sets(st.integers(0, 6)),
 )
 def test_every_window_is_the_sum_of_the_lives_that_count_however_often_one_was_taken_back(
-    books: Books, spends: list[Spend], taken_back: list[tuple[int, int | None]], key: int | None, tick: int
+    books: Books,
+    spends: list[Spend],
+    taken_back: list[tuple[int, int | None]],
+    key: int | None,
+    tick: int,
+    summed_at: set[int],
 ) -> None:
+    """Whenever in between the spends of keys were added to their sums."""
     with transaction.atomic():
         permits = [books.write(spend) for spend in spends]
         live = list(spends)
-        for place, spent in taken_back:
+        for step, (place, spent) in enumerate((*taken_back, (len(spends), None))):
+            if step in summed_at:
+                sum_key_spends(now=NOW)
             if place >= len(live) or not ledger.reopen(permit_id=permits[place].pk, now=NOW):
                 continue
             held = max(live[place].reserved, live[place].settled)
@@ -495,6 +520,41 @@ def test_what_is_taken_back_is_the_last_life_of_its_own_permit_and_stands_with_i
         (2, "SETTLED"),
         (3, "SETTLED"),
     ]
+
+
+@pytest.mark.parametrize("state", ["SETTLED", "REVERSED"])
+def test_what_a_sum_counts_is_never_taken_out_of_it(books: Books, state: str) -> None:
+    permit = books.write(Spend(0, 0, "UNKNOWN", "SETTLED", 100, 7, True, 5, LONG_AGO, LONG_AGO))
+    assert ledger.reopen(permit_id=permit.pk, now=NOW) and sum_key_spends(now=NOW) == 2
+    rows = SpendEntry.objects.filter(permit=permit, state=state)
+    with pytest.raises(IntegrityError, match="never rewritten"), transaction.atomic():
+        rows.update(is_in_key_sum=False)
+    assert rows.filter(is_in_key_sum=True).count() == 1
+
+
+def test_what_is_held_or_was_given_back_enters_no_sum(books: Books) -> None:
+    spend = Spend(0, 0, "UNKNOWN", "RESERVED", 100, 7, True, 5, LONG_AGO, LONG_AGO)
+    permits = [books.write(replace(spend, state=state)) for state in ("RESERVED", "RELEASED")]
+    assert sum_key_spends(now=NOW) == 0
+    for permit in permits:
+        with pytest.raises(IntegrityError, match="never rewritten"), transaction.atomic():
+            SpendEntry.objects.filter(permit=permit).update(is_in_key_sum=True)
+
+
+def test_a_session_is_read_from_as_few_rows_after_a_thousand_spends_as_after_one(books: Books) -> None:
+    """The sums of three runs, and what two keys of one session and a stranger spent."""
+    ApiKey.objects.filter(pk=books.keys[1].pk).update(session_id=books.keys[0].session_id)
+    spend = Spend(0, 0, "COMMITTED", "SETTLED", 100, 7, True, 5, LONG_AGO, LONG_AGO)
+    stranger = make_api_key(golem=books.golems[1]).key
+    for number in range(12):
+        books.write(replace(spend, key=number % 2))
+        if number % 5 == 0:
+            sum_key_spends(now=NOW)
+    Books(books.golems, [stranger]).write(replace(spend, golem=1))
+    assert sum_key_spends(now=NOW) == 2 and sum_key_spends(now=NOW) == 0
+    usage = ledger.read_usage(golem_id=books.golems[0].pk, api_key_id=books.keys[1].pk, heartbeat_tick=0, now=NOW)
+    assert usage.session_micro_usd == 12 * 7
+    assert not SpendEntry.objects.filter(is_in_key_sum=False).exists()
 
 
 def test_what_only_comes_back_to_the_golem_is_no_part_of_the_hour(books: Books) -> None:

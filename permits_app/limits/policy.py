@@ -5,6 +5,7 @@ Ledger sums and the mirror's block stay out, so that the hash moves only when a 
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -15,15 +16,18 @@ from archetypes_app.models import DefinitionApproval, Golem, ServiceAccess, Tool
 from archetypes_app.toolset import hash_toolset, resolve_toolset
 from archetypes_app.toolset_rows import ToolsetRows
 from permits_app.errors import PolicyChanged
-from permits_app.models import ActionPermit, AllowlistEntry, PolicyCage, SpendingLimits, VenueTrust
+from permits_app.models import ActionPermit, AllowlistEntry, DeclaredPeg, PolicyCage, SpendingLimits, VenueTrust
+from tools_app.chain.public_pegs import PegUnit
 from tools_app.core.compiled_query import CompiledQuery
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.prepared_statements import Prepared, fetch_together
+from tools_app.portfolio.pegs import MOST_DECLARED, Peg
 from tools_app.toolkit.golem_toolset import Toolset
 
 GOLEM_ROWS = ("archetype", "policy_cage__mirror", "spending_limits", "warden", "wallet")
 """What `select_related` fetches with a golem for a decision."""
 _DISTRUSTED = "DISTRUSTED"
+_PEG = "PEG"
 _NOBODY = UUID(int=0)
 _GOLEM: CompiledQuery[Golem] = CompiledQuery(
     lambda golem_id: Golem.objects.select_related(*GOLEM_ROWS).filter(pk=golem_id), _NOBODY
@@ -50,14 +54,17 @@ _OVERRIDES: CompiledQuery[ToolOverride] = CompiledQuery(
     ),
     _NOBODY,
 )
-# One statement for both, because every preview and every commit reads them.
+# One statement for all of them, because every preview and every commit reads them.
 _ADDRESSES = Prepared(
     "read_addresses",
     f"""
 SELECT chain_id, kind, address FROM {AllowlistEntry._meta.db_table} WHERE golem_id = %(golem)s
  UNION ALL
 SELECT chain_id, '{_DISTRUSTED}', venue FROM {VenueTrust._meta.db_table}
- WHERE golem_id = %(golem)s AND is_low""",  # noqa: S608  (the tables' own names)
+ WHERE golem_id = %(golem)s AND is_low
+ UNION ALL
+(SELECT chain_id, '{_PEG}', jsonb_build_array(token, name, stands_for, most_apart_bps, source)::text
+   FROM {DeclaredPeg._meta.db_table} WHERE golem_id = %(golem)s ORDER BY id LIMIT {MOST_DECLARED})""",  # noqa: S608  (the tables' own names)
 )
 _SERVICES = Prepared(
     "read_services",
@@ -66,7 +73,7 @@ SELECT service FROM {ServiceAccess._meta.db_table} a JOIN {Golem._meta.db_table}
  WHERE g.id = %(golem)s""",  # noqa: S608  (the tables' own names)
 )
 Addresses = list[tuple[Any, ...]]  # Any: columns of SQL, typed by their place
-"""(chain id, kind, address), and (chain id, DISTRUSTED, venue)."""
+"""(chain id, kind, address), (chain id, DISTRUSTED, venue), and (chain id, PEG, what was declared as JSON)."""
 _UNHASHED = frozenset({"id", "golem", "created_at", "updated_at"})
 
 
@@ -75,7 +82,7 @@ class Policy:
     """Everything that may refuse a call of one golem. `allowlist` holds (chain id, kind, address).
 
     `distrusted` holds (chain id, venue) where outcomes were other than simulated; it is not hashed, because it changes
-    a call's risk tier and no limit.
+    a call's risk tier and no limit. `declared_pegs` are not hashed either: they are looked at in previews alone.
     """
 
     cage: PolicyCage
@@ -83,6 +90,7 @@ class Policy:
     allowlist: frozenset[tuple[int, str, str]]
     hash: str
     distrusted: frozenset[tuple[int, str]] = frozenset()
+    declared_pegs: tuple[Peg, ...] = ()
 
     def trusts(self, *, chain_id: int, venue: str) -> bool:
         """Whether outcomes at a venue were as they were simulated."""
@@ -127,7 +135,7 @@ def read_policy(*, golem: Golem, toolset: Toolset, addresses: Addresses | None =
     cage = getattr(golem, "policy_cage", None) or PolicyCage.objects.get_or_create(golem=golem)[0]
     limits = getattr(golem, "spending_limits", None) or SpendingLimits.objects.get_or_create(golem=golem)[0]
     rows = _ADDRESSES.fetch(golem=golem.pk) if addresses is None else addresses
-    allowlist = frozenset(row for row in rows if row[1] != _DISTRUSTED)
+    allowlist = frozenset(row for row in rows if row[1] not in (_DISTRUSTED, _PEG))
     digest = hash_canonical(
         {
             "cage": _columns(cage),
@@ -139,7 +147,15 @@ def read_policy(*, golem: Golem, toolset: Toolset, addresses: Addresses | None =
         }
     )
     distrusted = frozenset((chain, venue) for chain, kind, venue in rows if kind == _DISTRUSTED)
-    return Policy(cage=cage, limits=limits, allowlist=allowlist, hash=digest, distrusted=distrusted)
+    declared = tuple(_read_peg(chain, told) for chain, kind, told in rows if kind == _PEG)
+    return Policy(
+        cage=cage, limits=limits, allowlist=allowlist, hash=digest, distrusted=distrusted, declared_pegs=declared
+    )
+
+
+def _read_peg(chain_id: int, told: str) -> Peg:
+    token, name, stands_for, most_apart_bps, source = json.loads(told)
+    return Peg(chain_id, token, name, PegUnit(stands_for), most_apart_bps, source)
 
 
 def check_policy_stands(permit: ActionPermit) -> None:

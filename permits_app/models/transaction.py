@@ -121,6 +121,10 @@ class OutboundTransaction(TimeStamped):
             models.Index(fields=["chain_id", "updated_at"], condition=Q(state="DROPPED"), name="outbound_dropped"),
             models.Index(fields=["chain_id", "sender", "nonce"], name="outbound_of_sender"),
             models.Index(fields=["chain_id", "sender", "block_number"], name="outbound_of_sender_in_block"),
+            # What is mined behind the block that a call is judged by is missing from what is measured there.
+            models.Index(
+                fields=["chain_id", "block_number"], condition=Q(block_number__isnull=False), name="outbound_in_block"
+            ),
             models.Index(fields=["-created_at", "-id"], name="outbound_newest"),
         ]
 

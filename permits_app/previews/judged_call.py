@@ -91,12 +91,12 @@ def judge(
     try:
         # A plan on a route that memory chose is a trial: its refusal is no denial of what the agent asked for.
         judge = judge_call if soft.soft_params.route_hint is None else hook_chain.run
-        call, report = _plan_and_judge(plan_with, judge, soft.apply(params), watch)
+        call, report = _plan_and_judge(plan_with, judge, soft.apply(params), policy, watch)
     except GolemError as error:
         if soft.soft_params.route_hint is None or error.http_status >= 500:
             raise
         soft = soft.without_route(error.code)
-        call, report = _plan_and_judge(plan_with, judge_call, soft.apply(params), watch)
+        call, report = _plan_and_judge(plan_with, judge_call, soft.apply(params), policy, watch)
     call = replace(call, simulation=report.simulation)
     fees: FeeQuote | None = None
     gas: GasBudget | None = None
@@ -114,13 +114,17 @@ def judge(
 
 
 def _plan_and_judge(
-    plan_with: Callable[..., HookCall], judge: Callable[..., HookReport], params: dict[str, object], watch: Stopwatch
+    plan_with: Callable[..., HookCall],
+    judge: Callable[..., HookReport],
+    params: dict[str, object],
+    policy: Policy,
+    watch: Stopwatch,
 ) -> tuple[HookCall, HookReport]:
     call = plan_with(params=params)
     wait_seconds = find_wait(call)
     if wait_seconds:
         call = plan_with(params=cover_wait(params, wait_seconds), wait_seconds=wait_seconds)
-    refuse_off_peg(call)
+    refuse_off_peg(call, policy.declared_pegs)
     watch.lap("memory, plan and prices")
     call = sign_inside(call)
     report = judge(call)

@@ -7,6 +7,7 @@ See docs/decisions/0512-pegs-a-token-off-its-peg-is-told.md.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from uuid import UUID
 
 from permits_app.errors import TokenOffPeg
@@ -16,7 +17,7 @@ from permits_app.safety.hook import HookCall
 from permits_app.safety.run_preview_hooks import keep_denial
 from tools_app.chain.public_pegs import PegUnit
 from tools_app.core.errors import Recovery
-from tools_app.portfolio.pegs import MOST_DECLARED, Peg, by_reader, find_off_peg, list_pegs
+from tools_app.portfolio.pegs import MOST_DECLARED, Peg, by_reader, find_off_peg, join_pegs
 from tools_app.toolkit.enums import ENTERING, LEAVING
 from tools_app.toolkit.plan import TxPlan
 
@@ -29,14 +30,17 @@ def read_declared(golem_id: UUID) -> tuple[Peg, ...]:
     )
 
 
-def refuse_off_peg(call: HookCall) -> None:
-    """Raises TokenOffPeg for an action that puts more into a token that left its peg; it is kept as refused."""
+def refuse_off_peg(call: HookCall, declared: Iterable[Peg]) -> None:
+    """Raises TokenOffPeg for an action that puts more into a token that left its peg; it is kept as refused.
+
+    `declared` are the pegs that the golem's owners declare.
+    """
     if call.plan is None or call.chain is None or call.action_class in LEAVING:
         return
     entered = _list_entered(call, call.plan, find_base_asset(call.chain, call.golem.base_asset))
     if not entered:
         return
-    pegs = list_pegs(call.plan.chain_id, call.golem.pk)
+    pegs = join_pegs(call.plan.chain_id, declared)
     asked = {address: pegs[address] for address in sorted(entered) if address in pegs}
     for off in find_off_peg(asked.values(), by_reader(call.chain, with_pools=asked)):
         error = TokenOffPeg(

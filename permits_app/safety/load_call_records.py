@@ -22,7 +22,7 @@ from permits_app.models import (
     OutcomeRecord,
     SignedPromise,
 )
-from permits_app.models.permit import UNFINISHED, WAITING, PermitStatus, list_states
+from permits_app.models.permit import OPEN, UNFINISHED, WAITING, PermitStatus, list_states
 from permits_app.permits.plan_store import decode_changes
 from permits_app.safety.action_gate import DIVERGENCE_TOLERANCE_BPS, GATE_WINDOW
 from permits_app.safety.assets import NO_POSITION, RAISING, Portfolio
@@ -103,29 +103,37 @@ _PREDICTIONS = f"""ARRAY(SELECT outcome.is_verified AND outcome.divergence_bps <
     ORDER BY judged.finished_at DESC LIMIT %(gate_window)s)"""  # noqa: S608
 _KNOWN = f"""ARRAY(SELECT ARRAY[address, code_hash]::text[] FROM {KnownContract._meta.db_table}
     WHERE chain_id = %(chain)s AND address = ANY(%(touched)s))"""  # noqa: S608
-# Nobody asked yet to carry it out, and anybody still may.
-_IS_OPEN = f"""(status IN ({list_states(WAITING)})
+_NO_BLOCK = 2**62
+"""Closes the span of blocks."""
+# Nobody asked yet to carry it out, and anybody still may. The states of an index are said in its own words: without
+# them a plan that was made when the golem was young reads all its permits for as long as the connection lives.
+_IS_OPEN = f"""status IN ({list_states(OPEN)}) AND (status IN ({list_states(WAITING)})
     OR (status = '{PermitStatus.CREATED}' AND expires_at > %(now)s AND expires_at_tick > %(heartbeat_tick)s))"""
 # Of two that were started, the earlier is judged without the later one, and the later with the earlier: one passes.
 # `lock_start` gives each of a golem a time of its own, in the order in which they are seen here. What was promised is
 # under way until it ends. A preview also looks at what is open, which others may still start; a commit does not, for
 # whoever starts later is judged with it. What ended in a block that is not judged yet is missing from what is measured.
-_BESIDE = f"""(SELECT jsonb_agg(jsonb_build_object('permit', id, 'tool', tool_name, 'status', status,
+# Each permit is found by its id alone: a plan that was made when the tables were young would read all of a golem's.
+_BESIDE = f"""(SELECT jsonb_agg(jsonb_build_object('permit', permit.id, 'tool', tool_name, 'status', status,
                                    'venue', venue, 'position', params->>'position_id', 'bounds', bounds)
                         ORDER BY committing_at)::text
-    FROM {_PERMITS}
-    WHERE golem_id = %(golem)s AND chain_id = %(chain)s AND NOT is_local AND halt_epoch IS NULL
-      AND id IS DISTINCT FROM %(excluded)s
-      AND id = ANY(ARRAY(
-          SELECT id FROM {_PERMITS} WHERE golem_id = %(golem)s AND status IN ({list_states(UNFINISHED)})
-          UNION ALL SELECT permit_id FROM {SignedPromise._meta.db_table} WHERE golem_id = %(golem)s AND state = 'OPEN'
-          UNION ALL SELECT id FROM {_PERMITS} WHERE %(excluded)s::uuid IS NULL AND golem_id = %(golem)s
-                       AND {_IS_OPEN} AND bounds ? 'changes'
-          UNION ALL SELECT id FROM {_PERMITS} AS ended WHERE golem_id = %(golem)s
-                       AND status = '{PermitStatus.COMMITTED}'
-                       AND finished_at > %(ended_start)s AND finished_at < 'infinity'
-                       AND (SELECT MAX(block_number) FROM {_PAYLOADS} WHERE permit_id = ended.id) > %(block)s))
-      AND (committing_at IS NULL OR committing_at < COALESCE(
+    FROM (SELECT DISTINCT unnest(ARRAY(
+              SELECT id FROM {_PERMITS} WHERE golem_id = %(golem)s AND status IN ({list_states(UNFINISHED)})
+              UNION ALL SELECT permit_id FROM {SignedPromise._meta.db_table}
+                         WHERE golem_id = %(golem)s AND state = 'OPEN'
+              UNION ALL SELECT id FROM {_PERMITS} WHERE %(excluded)s::uuid IS NULL AND golem_id = %(golem)s
+                           AND {_IS_OPEN} AND bounds ? 'changes'
+              UNION ALL SELECT ended.id FROM (
+                  SELECT DISTINCT permit_id FROM {_PAYLOADS}
+                   WHERE chain_id = %(chain)s AND block_number > %(block)s AND block_number < {_NO_BLOCK}
+              ) AS mined CROSS JOIN LATERAL (
+                  SELECT id, status, finished_at FROM {_PERMITS} WHERE id = mined.permit_id OFFSET 0
+              ) AS ended WHERE ended.status = '{PermitStatus.COMMITTED}' AND ended.finished_at > %(ended_start)s
+          )) AS id) AS wanted
+   CROSS JOIN LATERAL (SELECT * FROM {_PERMITS} WHERE {_PERMITS}.id = wanted.id OFFSET 0) AS permit
+   WHERE permit.golem_id = %(golem)s AND permit.chain_id = %(chain)s AND NOT permit.is_local
+     AND permit.halt_epoch IS NULL AND permit.id IS DISTINCT FROM %(excluded)s
+     AND (permit.committing_at IS NULL OR permit.committing_at < COALESCE(
           (SELECT own.committing_at FROM {_PERMITS} AS own WHERE own.id = %(excluded)s), 'infinity')))"""  # noqa: S608
 # An agent may have hundreds open. Of those that move no position only the sums of what they spend matter, so each of
 # them costs a few microseconds here, and nothing of it is sent.

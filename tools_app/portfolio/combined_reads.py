@@ -7,6 +7,7 @@ aggregate does not answer is asked by itself in the next batch, as a whole or in
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, TypeVar
 
 from tools_app.chain.abi import AbiDecodeError, decode_output, decode_revert, encode_call
@@ -46,6 +47,20 @@ def _ask(wanted: Sequence[ReadCall]) -> Reads[list[ReadOutcome]]:
 
 
 def _put_together(part: Sequence[ReadCall]) -> ReadCall:
+    try:
+        return _put_hashable_together(tuple(part))
+    except TypeError:
+        # A list among the arguments.
+        return _aggregate(part)
+
+
+# The same few dozen questions are asked block after block.
+@lru_cache(maxsize=1024)
+def _put_hashable_together(part: tuple[ReadCall, ...]) -> ReadCall:
+    return _aggregate(part)
+
+
+def _aggregate(part: Sequence[ReadCall]) -> ReadCall:
     asked = tuple((call.to, True, encode_call(call.signature, *call.args)) for call in part)
     return ReadCall(MULTICALL3, AGGREGATE, (asked,))
 

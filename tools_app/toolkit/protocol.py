@@ -6,7 +6,7 @@ its name: who lists positions, judges plans, suggests an allowlist, names an eve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
@@ -331,16 +331,20 @@ class Shelf:
 
     def on(self, chain_id: int) -> Sequence[ProtocolDef]:
         """Those of one chain, in the order of their names."""
-        found: Iterable[ProtocolDef] = (each for each in self._by_name.values() if each.is_on(chain_id))
-        return sorted(found, key=lambda each: each.name)
+        return [protocol for protocol, _ in self._list_on(chain_id)]
+
+    def _list_on(self, chain_id: int) -> list[tuple[ProtocolDef, Mapping[str, str]]]:
+        """The same with each one's contracts there, for which it is asked once."""
+        told = ((each, each.deployments(chain_id)) for each in self._by_name.values())
+        return sorted(((each, found) for each, found in told if found), key=lambda each: each[0].name)
 
     def contracts_on(self, chain_id: int) -> list[tuple[str, Contract]]:
         """What write tools call on a chain: addresses and what is known of them, protocol by protocol."""
         return [
             (address, contract)
-            for each in self.on(chain_id)
+            for each, found in self._list_on(chain_id)
             for contract in each.contracts
-            if (address := each.address(chain_id, contract.key)) is not None
+            if (address := found.get(contract.key)) is not None
         ]
 
     def valued_on(self, chain_id: int) -> Mapping[str, str]:
@@ -349,29 +353,28 @@ class Shelf:
         The subject is empty where nobody can count it.
         """
         return {
-            address: protocol.address(chain_id, contract.valued_at) or ""
-            for protocol in self.on(chain_id)
+            address: found.get(contract.valued_at) or ""
+            for protocol, found in self._list_on(chain_id)
             for contract in protocol.contracts
-            if contract.is_place and (address := protocol.address(chain_id, contract.key)) is not None
+            if contract.is_place and (address := found.get(contract.key)) is not None
         }
 
     def uncaged_on(self, chain_id: int) -> Mapping[str, ProtocolDef]:
         """Contracts of a chain at which something is held that no cage can count, and whose they are."""
         return {
             address: protocol
-            for protocol in self.on(chain_id)
+            for protocol, found in self._list_on(chain_id)
             for contract in protocol.contracts
-            if contract.valued_at == NOT_UNDER_A_CAGE
-            and (address := protocol.address(chain_id, contract.key)) is not None
+            if contract.valued_at == NOT_UNDER_A_CAGE and (address := found.get(contract.key)) is not None
         }
 
     def valuers_on(self, chain_id: int) -> list[tuple[str, Valuer]]:
         """What a chain's positions can be valued by: addresses of subjects, and how their valuers are made."""
         return [
             (address, valuer)
-            for protocol in self.on(chain_id)
+            for protocol, found in self._list_on(chain_id)
             for valuer in protocol.valuers
-            if (address := protocol.address(chain_id, valuer.subject)) is not None
+            if (address := found.get(valuer.subject)) is not None
         ]
 
     def claims_on(self, chain_id: int) -> frozenset[str]:
@@ -387,8 +390,8 @@ class Shelf:
         """Whose code a plain account may run on a chain (EIP-7702): the protocol's label and the contract; None where
         nobody's is known.
         """
-        for protocol in self.on(chain_id):
-            contract = protocol.address(chain_id, protocol.account_code) if protocol.account_code else None
+        for protocol, found in self._list_on(chain_id):
+            contract = found.get(protocol.account_code) if protocol.account_code else None
             if contract is not None:
                 return protocol.label, contract
         return None

@@ -1,4 +1,4 @@
-"""The spends of a key that no sum counts yet are found by an index, and so are those to be added to one."""
+"""Indexes of a key's spends that no sum counts, of those to be added to one, and of what is mined in the newest blocks."""
 
 from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db import migrations, models
@@ -29,6 +29,14 @@ class Migration(migrations.Migration):
                 ),
                 fields=["counted_at", "id"],
                 name="spend_entry_to_sum",
+            ),
+        ),
+        AddIndexConcurrently(
+            model_name="outboundtransaction",
+            index=models.Index(
+                condition=models.Q(("block_number__isnull", False)),
+                fields=["chain_id", "block_number"],
+                name="outbound_in_block",
             ),
         ),
     ]

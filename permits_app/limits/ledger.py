@@ -56,9 +56,15 @@ _OF_SESSION = f"""(api_key_id = ANY({_KEYS_OF_SESSION}) AND NOT is_in_key_sum OR
 _NOT_TAKEN_BACK = """reverses_id IS NULL AND id <> ALL(ARRAY(
                 SELECT reverses_id FROM permits_app_spendentry WHERE golem_id = %(golem)s AND state = 'REVERSED'
             ))"""
+_ENTRY = """COALESCE(settled_micro_usd, reserved_micro_usd) AS amount, state, state = 'RESERVED' AS is_held, id,
+               permit_id, reverses_id, heartbeat_tick, api_key_id, is_in_key_sum, counts_per_day, counted_at
+          FROM permits_app_spendentry"""
+# Said so that no index is chosen by it: it would be a golem's whole life.
+_OLDER = "(counted_at <= %(day_start)s) IS TRUE"
 # Also a part of what the safety chain reads at once (`safety/load_call_records.py`); eight columns, one row. What is
 # held counts against the day until it ends, however old it is; an entry and the one that reverses it are nothing
-# together. Each window finds its entries by an index of its own; a span open at one end is closed with 'infinity', for
+# together. Each window finds its entries by an index of its own, and those of the day are most of them: the others
+# look at what is older, and what two of them find counts once. A span open at one end is closed with 'infinity', for
 # behind an open one PostgreSQL expects a third of the table and reads all of it.
 USAGE_SQL = f"""
 SELECT spent.tick, spent.session, spent.day, spent.oldest, spent.oldest_keyless, written.writes,
@@ -86,23 +92,18 @@ SELECT spent.tick, spent.session, spent.day, spent.oldest, spent.oldest_keyless,
             WHERE counts_per_day AND counted_at > %(day_start)s AND {_NOT_TAKEN_BACK}
         ) AS oldest
       FROM (
-        SELECT COALESCE(settled_micro_usd, reserved_micro_usd) AS amount, state, state = 'RESERVED' AS is_held,
-               id, reverses_id, heartbeat_tick, api_key_id, is_in_key_sum, counts_per_day, counted_at
-          FROM permits_app_spendentry
-         WHERE state <> 'RELEASED' AND permit_id IS DISTINCT FROM %(excluded)s AND id = ANY(ARRAY(
-                   SELECT id FROM permits_app_spendentry WHERE golem_id = %(golem)s AND state <> 'RELEASED'
-                      AND counted_at > %(day_start)s AND counted_at < 'infinity'
-                   UNION SELECT id FROM permits_app_spendentry WHERE golem_id = %(golem)s AND state = 'RESERVED'
-                   UNION SELECT id FROM permits_app_spendentry
-                          WHERE api_key_id = ANY({_KEYS_OF_SESSION}) AND golem_id = %(golem)s AND state <> 'RELEASED'
-                            AND NOT is_in_key_sum
-                   UNION SELECT id FROM permits_app_spendentry
-                          WHERE %(key)s::uuid IS NULL AND golem_id = %(golem)s AND state <> 'RELEASED'
-                            AND api_key_id IS NULL AND counted_at > %(week_start)s AND counted_at < 'infinity'
-                   UNION SELECT id FROM permits_app_spendentry WHERE golem_id = %(golem)s
-                      AND heartbeat_tick > 0 AND heartbeat_tick = %(tick)s
-               ))
-      ) AS entries
+        SELECT {_ENTRY} WHERE golem_id = %(golem)s AND state <> 'RELEASED'
+           AND counted_at > %(day_start)s AND counted_at < 'infinity'
+        UNION ALL (
+            SELECT {_ENTRY} WHERE golem_id = %(golem)s AND state = 'RESERVED' AND {_OLDER}
+            UNION SELECT {_ENTRY} WHERE api_key_id = ANY({_KEYS_OF_SESSION}) AND golem_id = %(golem)s
+                     AND state <> 'RELEASED' AND NOT is_in_key_sum AND {_OLDER}
+            UNION SELECT {_ENTRY} WHERE %(key)s::uuid IS NULL AND golem_id = %(golem)s AND state <> 'RELEASED'
+                     AND api_key_id IS NULL AND counted_at > %(week_start)s AND counted_at <= %(day_start)s
+            UNION SELECT {_ENTRY} WHERE golem_id = %(golem)s AND state <> 'RELEASED'
+                     AND heartbeat_tick > 0 AND heartbeat_tick = %(tick)s AND {_OLDER}
+        )
+      ) AS entries WHERE permit_id IS DISTINCT FROM %(excluded)s
   ) AS spent
  CROSS JOIN (
     SELECT COUNT(*) AS writes, MIN(created_at) AS oldest

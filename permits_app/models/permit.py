@@ -80,6 +80,12 @@ class ActionPermit(TimeStamped):
     max_fee_per_gas = models.CharField(max_length=78, default="0", help_text="Wei per gas")
     max_priority_fee_per_gas = models.CharField(max_length=78, default="0", help_text="Wei per gas")
     bounds = models.JSONField(default=dict, help_text="Most spent, least received, allowances left, contracts touched")
+    spends_in_short = models.JSONField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="Of `bounds`, by a trigger: tokens and amounts spent, or that positions change; empty in old rows",
+    )
     expected_outcome = models.JSONField(default=dict)
     value_micro_usd = models.BigIntegerField(default=0)
     prices = models.JSONField(default=list, help_text="Feed, round, answer and age of every price used")

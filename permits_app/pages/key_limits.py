@@ -28,10 +28,10 @@ MOST_HOSTS: Final = 3
 def say_keys(golem: Golem, limits: SpendingLimits, *, day_left: int, now: datetime) -> tuple[str, ...]:
     """One line for each key that may commit: what it may still spend in 24 hours, and what its session leaves."""
     spent = (
-        SpendEntry.objects.filter(golem=golem, api_key__session_id=OuterRef("session_id"))
+        # By their keys alone, of which there are few: a golem's entries are as many as it lived long.
+        SpendEntry.objects.filter(api_key__session_id=OuterRef("session_id"), is_in_key_sum=False)
         .exclude(state=SpendState.RELEASED)
-        .filter(is_in_key_sum=False)
-        .values("golem")
+        .values("api_key__session_id")
         .annotate(total=Sum(Coalesce("settled_micro_usd", "reserved_micro_usd")))
         .values("total")
     )

@@ -109,6 +109,8 @@ _NO_BLOCK = 2**62
 # them a plan that was made when the golem was young reads all its permits for as long as the connection lives.
 _IS_OPEN = f"""status IN ({list_states(OPEN)}) AND (status IN ({list_states(WAITING)})
     OR (status = '{PermitStatus.CREATED}' AND expires_at > %(now)s AND expires_at_tick > %(heartbeat_tick)s))"""
+# A plan is some kilobytes, packed: what is read of hundreds of them stands beside it.
+_CHANGES_POSITIONS = "COALESCE(spends_in_short ? 'changes', bounds ? 'changes')"
 # Of two that were started, the earlier is judged without the later one, and the later with the earlier: one passes.
 # `lock_start` gives each of a golem a time of its own, in the order in which they are seen here. What was promised is
 # under way until it ends. A preview also looks at what is open, which others may still start; a commit does not, for
@@ -122,7 +124,7 @@ _BESIDE = f"""(SELECT jsonb_agg(jsonb_build_object('permit', permit.id, 'tool', 
               UNION ALL SELECT permit_id FROM {SignedPromise._meta.db_table}
                          WHERE golem_id = %(golem)s AND state = 'OPEN'
               UNION ALL SELECT id FROM {_PERMITS} WHERE %(excluded)s::uuid IS NULL AND golem_id = %(golem)s
-                           AND {_IS_OPEN} AND bounds ? 'changes'
+                           AND {_IS_OPEN} AND {_CHANGES_POSITIONS}
               UNION ALL SELECT ended.id FROM (
                   SELECT DISTINCT permit_id FROM {_PAYLOADS}
                    WHERE chain_id = %(chain)s AND block_number > %(block)s AND block_number < {_NO_BLOCK}
@@ -140,9 +142,12 @@ _BESIDE = f"""(SELECT jsonb_agg(jsonb_build_object('permit', permit.id, 'tool', 
 _OPEN_SPENDS = f"""(SELECT jsonb_agg(jsonb_build_array(token, raw::text, permits))::text
     FROM (SELECT flow->'token'->>'address' AS token, SUM((flow->>'expected')::numeric) AS raw,
                  (array_agg(id ORDER BY created_at))[:{NAMED_PERMITS}] AS permits
-            FROM {_PERMITS} CROSS JOIN LATERAL jsonb_array_elements(bounds->'spends') AS flow
+            FROM {_PERMITS}
+           CROSS JOIN LATERAL jsonb_array_elements(
+               CASE jsonb_typeof(spends_in_short) WHEN 'array' THEN spends_in_short ELSE bounds->'spends' END
+           ) AS flow
            WHERE golem_id = %(golem)s AND chain_id = %(chain)s AND NOT is_local AND halt_epoch IS NULL
-             AND %(excluded)s::uuid IS NULL AND {_IS_OPEN} AND NOT bounds ? 'changes'
+             AND %(excluded)s::uuid IS NULL AND {_IS_OPEN} AND NOT {_CHANGES_POSITIONS}
              AND flow->'token'->>'address' = ANY(%(spent)s)
            GROUP BY 1) AS by_token)"""  # noqa: S608
 _POSITIONS = f"ARRAY({HINTS_SQL})"

@@ -20,7 +20,8 @@ from archetypes_app.models import Golem
 from golem_project.celery import app
 from golem_project.runtime.future_times import mend_future_rows
 from permits_app.backtest import past_decisions
-from permits_app.models import ActionPermit, OutboundTransaction
+from permits_app.limits.key_spends import sum_key_spends
+from permits_app.models import ActionPermit, OutboundTransaction, SpendEntry, SpendingLimits
 from tests import factories
 from tests.admin.owner_day import MOST
 from tests.golem_project.heartbeat.pulses import tick, turn_on
@@ -62,6 +63,8 @@ def lived(live_golem: LiveGolem) -> LiveGolem:
     live_golem.owner.save(update_fields=["is_superuser"])
     Golem.objects.filter(pk=live_golem.golem.pk).update(heartbeat_tick=2_000_000)
     live_golem.golem.refresh_from_db()
+    # What its key spent in the long life to come is no reason to refuse.
+    SpendingLimits.objects.filter(golem=live_golem.golem).update(per_session_micro_usd=10**15)
     turn_on(live_golem.golem)
     for _ in range(2):
         live_golem.commit(live_golem.preview()["permit_id"])
@@ -141,6 +144,10 @@ def find_growth(lived: LiveGolem, deeds: dict[str, Callable[[], Any]], more: int
     """The deeds that read over `more` rows more of a table after a long life than before it, with both counts."""
     few = {name: count_second(do) for name, do in deeds.items()}
     give_life(lived.golem, _COPIES)
+    assert sum_key_spends(now=clock.now()) >= _COPIES
+    with connection.cursor() as cursor:
+        # As PostgreSQL does by itself once so many rows changed.
+        cursor.execute(f"ANALYZE {SpendEntry._meta.db_table}")
     grown: dict[str, dict[str, Any]] = {}
     for name, do in deeds.items():
         lots = count_second(do)

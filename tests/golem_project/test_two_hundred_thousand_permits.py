@@ -16,6 +16,7 @@ from django.test import Client
 
 from golem_project.celery import app
 from golem_project.runtime.future_times import mend_future_rows
+from permits_app.limits.key_spends import sum_key_spends
 from permits_app.models import ActionPermit
 from tests.explained import Scan, explain_all, explain_second
 from tests.golem_project.heartbeat.pulses import tick
@@ -55,6 +56,9 @@ def old(lived: LiveGolem) -> LiveGolem:
     # What a golem remembers is bounded by forgetting.
     give_life(lived.golem, _PERMITS // ended, without={"memory_app.Episode"}, full=_FULL)
     assert ActionPermit.objects.filter(golem=lived.golem).count() >= _PERMITS
+    # A year of hourly runs.
+    while sum_key_spends(now=clock.now()):
+        pass
     return lived
 
 

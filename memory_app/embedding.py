@@ -194,7 +194,7 @@ def _get_model() -> object:
 
 
 def _give_back_memory() -> None:
-    """What was needed to read the model, a quarter of it, goes back to the system; where the C library cannot, it stays."""
+    """Give the system back what was needed to read the model, a quarter of it; not every C library can."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

@@ -42,6 +42,7 @@ _REASONS = {
     "golem_project/stream/deliveries.py": "events of ours, from our database",
     "golem_project/heartbeat/tick_claims.py": "a column of our database",
     "golem_project/heartbeat/permit_facts.py": "a column of our database",
+    "permits_app/limits/policy.py": "a column of our database",
     "permits_app/safety/load_call_records.py": "a column of our database",
     "permits_app/custody/signers/keystore.py": "a key file this server wrote",
     "permits_app/management/commands/verify_request.py": "what it has just written",

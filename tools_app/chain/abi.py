@@ -23,6 +23,7 @@ from eth_utils.address import to_checksum_address
 
 from tools_app.chain.abi_words import WORD_PACKERS, word_kind, word_size
 from tools_app.chain.aggregate_bytes import RESULTS, decode_results
+from tools_app.chain.kept_encodings import ENCODINGS
 from tools_app.chain.known_errors import ERROR_TEXT, PANIC, PANIC_NAMES, find_error
 from tools_app.chain.signatures import AbiEntry, AbiParam, parse_signature
 from tools_app.core.invisible_text import drop_invisible
@@ -74,38 +75,14 @@ _registry.register(BaseEquals("address"), AddressEncoder, _ChecksumAddressDecode
 def encode_call(signature: str, *args: object) -> bytes:
     """Call data of a function: selector and arguments. Raises ValueError when an argument does not fit its type."""
     one = args[0] if len(args) == 1 and type(args[0]) is tuple else None
-    if one is not None:
-        known = _ONE_TUPLE.get(id(one))
-        if known is not None and known.args is one and known.signature == signature:
-            return known.data
+    if one is not None and (known := ENCODINGS.find(signature, one)) is not None:
+        return known
     if all(map(_is_plain, args)):
         data = _encode_plain(signature, *args)
         if one is not None:
-            _remember_one(one, signature, data)
+            ENCODINGS.keep(signature, one, data)
         return data
     return _selector(signature) + encode_args(_input_types(signature), args)
-
-
-@dataclass(frozen=True, slots=True)
-class _Encoded:
-    args: tuple[object, ...]
-    signature: str
-    data: bytes
-
-
-_ONE_TUPLE: Final[dict[int, _Encoded]] = {}
-"""By identity: looking through a hundred calls that were put together once takes longer than anything else of them.
-
-What is kept here stays the same for ever, for it is a tuple of plain values; and while it is kept nothing else has its
-identity.
-"""
-_MOST_ONE_TUPLES: Final = 2_048
-
-
-def _remember_one(args: tuple[object, ...], signature: str, data: bytes) -> None:
-    if len(_ONE_TUPLE) >= _MOST_ONE_TUPLES:
-        _ONE_TUPLE.clear()
-    _ONE_TUPLE[id(args)] = _Encoded(args, signature, data)
 
 
 def _is_plain(arg: object) -> bool:

@@ -7,13 +7,13 @@ Scoped like every other page. Reads rows; asks no node.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Count, DurationField, ExpressionWrapper, F, Q, QuerySet, Value
 from django.urls import reverse
 from django.utils.safestring import SafeString
 from redis import RedisError
@@ -49,6 +49,8 @@ from tools_app.pages.html import show_age, show_badge
 from tools_app.wording.formats import format_chain, format_usd
 
 LOCAL_CHAIN_ID: Final = 31337
+COUNTED_GOLEMS: Final = 100
+"""Of so many golems, those that changed last, are figures and pictures: an operator sees everybody's."""
 SHOWN_GOLEMS: Final = 6
 SHOWN_ROWS: Final = 10
 SHOWN_PERMITS: Final = 6
@@ -56,12 +58,15 @@ SHOWN_ENTRIES: Final = 6
 SHOWN_REFUSALS: Final = 4
 # In millionths of a dollar: less than that is not told as something to withdraw.
 _CENT: Final = 10_000
+# A heartbeat is late after two of its intervals and a minute.
+_TWO_SECONDS: Final = timedelta(seconds=2)
+_MINUTE: Final = timedelta(seconds=60)
 _TELLS_ITSELF: Final = (RequestState.READY, RequestState.STUCK, RequestState.LOST)
 
 
 @dataclass(frozen=True, slots=True)
 class Owned:
-    """All golems of a person together; texts are empty where nothing was measured yet."""
+    """The golems of a person together; texts are empty where nothing was measured yet."""
 
     value: str
     change: str
@@ -70,6 +75,13 @@ class Owned:
     at_work: int
     stopped: int
     reads_only: int
+    is_of_newest: bool = False
+    """Whether there are more than COUNTED_GOLEMS."""
+
+    @property
+    def whose(self) -> str:
+        """For people: of which golems these figures are."""
+        return f"the {COUNTED_GOLEMS} golems that changed last" if self.is_of_newest else "all golems"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +173,14 @@ def build_board(
     seen = list_seen_golems(user).filter(retired_at__isnull=True)
     apart = read_set_apart(seen)
     golems = seen if is_with_apart or not apart else seen.exclude(pk__in=apart)
-    rows = list(golems.select_related("archetype").order_by("-updated_at"))
+    rows = list(golems.select_related("archetype").order_by("-updated_at", "pk")[: COUNTED_GOLEMS + 1])
+    is_of_newest, rows = len(rows) > COUNTED_GOLEMS, rows[:COUNTED_GOLEMS]
     permits, denied, waiting = ActionPermit.objects.all(), DeniedCall.objects.all(), PendingRequest.objects.all()
     unknown = permits.filter(status=PermitStatus.UNKNOWN)
+    shown: list[UUID] = []
     if not is_operator(user):
         # Ids and not a query of golems: behind that PostgreSQL looks through the rows of everybody's golems.
-        shown = [row.pk for row in rows]
+        shown = list(golems.values_list("pk", flat=True)) if is_of_newest else [row.pk for row in rows]
         # What needs a person is told of every golem.
         of_all = {*shown, *apart}
         permits, denied = permits.filter(golem_id__in=shown), denied.filter(golem_id__in=shown)
@@ -175,12 +189,12 @@ def build_board(
         permits, denied = permits.exclude(golem__in=apart), denied.exclude(golem__in=apart)
     states = read_states(rows)
     worths = read_worths(golem_ids=[row.pk for row in rows], now=now)
-    stuck = _list_stuck(seen, now)
+    stuck = _list_stuck(None if is_operator(user) else list(seen.values_list("pk", flat=True)), now)
     return Board(
         now=now,
         is_simulated_chain=LOCAL_CHAIN_ID in settings.GOLEM_RPC_URLS,
         may_add=bool(user.has_perm("archetypes_app.add_golem")),
-        owned=_sum_up(rows, states, worths),
+        owned=replace(_sum_up(rows, states, worths), is_of_newest=is_of_newest),
         inbox=build_inbox(user, now=now),
         needs=(
             *_list_open_safes(seen, now),
@@ -200,7 +214,7 @@ def build_board(
         permits=describe_permits(permits, now=now)[:SHOWN_PERMITS],
         golems=_list_golems(rows[:SHOWN_GOLEMS], states, worths, now),
         budget=_meter_budget(user, now),
-        audit=_list_audit(user, rows, apart if not is_with_apart else {}, now),
+        audit=_list_audit(user, shown, apart if not is_with_apart else {}, now),
         apart=shorten_names(apart.values()),
         is_with_apart=is_with_apart,
     )
@@ -314,8 +328,8 @@ def _list_needs(
     return tuple(lines)
 
 
-def _list_stuck(golems: QuerySet[Golem], now: datetime) -> tuple[StuckLine, ...]:
-    """What does not go on: scheduled work, queues and chains for everybody, accounts of `golems`."""
+def _list_stuck(of: Collection[UUID] | None, now: datetime) -> tuple[StuckLine, ...]:
+    """What does not go on: scheduled work, queues and chains for everybody, accounts of these golems; None is all."""
     chains = [
         StuckLine(
             format_chain(chain.chain_id),
@@ -332,15 +346,20 @@ def _list_stuck(golems: QuerySet[Golem], now: datetime) -> tuple[StuckLine, ...]
         )
         for each in _list_silent(now)
     ]
-    names = dict(golems.values_list("pk", "name"))
+    blocked = list_blocked_accounts(now=now, of=of)
+    names = dict(
+        Golem.objects.filter(pk__in={each.golem_id for each in blocked}, retired_at__isnull=True).values_list(
+            "pk", "name"
+        )
+    )
     accounts = [
         StuckLine(
             f"{names[account.golem_id]}, {format_chain(account.chain_id)}",
             f"nonce {account.nonce} of {account.address} was sent and is not mined; new commits wait for it",
             show_age(account.since, now=now),
         )
-        for account in list_blocked_accounts(now=now, of=names)
-        if account.golem_id is not None
+        for account in blocked
+        if account.golem_id in names
     ]
     return (*silent, *chains, *accounts)
 
@@ -355,9 +374,12 @@ def _list_silent(now: datetime) -> list[Silence]:
 
 def _say_machinery(stuck: tuple[StuckLine, ...], golems: QuerySet[Golem], now: datetime) -> str:
     beats = Heartbeat.objects.filter(golem__in=golems, is_on=True)
-    late = sum((now - beat.next_tick_at).total_seconds() > 2 * beat.base_interval_seconds + 60 for beat in beats)
+    counted = beats.annotate(
+        waited=ExpressionWrapper(Value(now) - F("next_tick_at"), output_field=DurationField()),
+        allowed=ExpressionWrapper(F("base_interval_seconds") * Value(_TWO_SECONDS), output_field=DurationField()),
+    ).aggregate(on=Count("pk"), late=Count("pk", filter=Q(waited__gt=F("allowed") + _MINUTE)))
+    late, on = counted["late"], counted["on"]
     told = [f"{len(stuck)} thing{'s' if len(stuck) > 1 else ''} not going on"] if stuck else ["nothing is stuck"]
-    on = beats.count()
     if on:
         told.append(
             f"{late} of {on} golems that look by themselves are late"
@@ -431,13 +453,13 @@ def _list_golems(
     )
 
 
-def _list_audit(user: object, golems: list[Golem], left_out: Collection[UUID], now: datetime) -> tuple[AuditLine, ...]:
+def _list_audit(user: object, golems: list[UUID], left_out: Collection[UUID], now: datetime) -> tuple[AuditLine, ...]:
     if is_operator(user):
         entries = AuditEntry.objects.exclude(golem_id__in=left_out) if left_out else AuditEntry.objects.all()
         rows = list(entries.order_by("-id")[:SHOWN_ENTRIES])
     else:
-        rows = list_newest([golem.pk for golem in golems], most=SHOWN_ENTRIES)
-    names = {golem.pk: golem.name for golem in golems}
+        rows = list_newest(golems, most=SHOWN_ENTRIES)
+    names = dict(Golem.objects.filter(pk__in={row.golem_id for row in rows}).values_list("pk", "name"))
     return tuple(
         AuditLine(entry=row, golem_name=names.get(row.golem_id, "–"), age=show_age(read_time(row), now=now))
         for row in rows

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
+
+from django.db.migrations.recorder import MigrationRecorder
 
 from permits_app.execution.due_archives import DueGolem, DueRows, list_due
 from tools_app.core.audit_archives import AuditArchiveBroken
@@ -15,6 +17,9 @@ from tools_app.core.models import AuditArchive, AuditCheckpoint
 
 logger = logging.getLogger(__name__)
 
+_ROLL: Final = timedelta(days=1)
+"""Longer than servers of the version before run beside this one: they know no archive, and call the entries missing."""
+_MADE_BY: Final = ("tools_app", "0030_archives_of_the_audit_log")
 _MOST_ARCHIVES: Final = 20
 _MOST_GOLEMS: Final = 200
 """More than archives: one whose chain does not hold is told each time, and keeps no other waiting."""
@@ -39,8 +44,12 @@ class EntriesLaidAway:
 
 
 def lay_away_old_entries(*, now: datetime, owner_id: int | None = None) -> EntriesLaidAway:
-    """At most _MOST_ARCHIVES archives a run; safe to repeat. Without the server's key nothing is laid away."""
+    """At most _MOST_ARCHIVES archives a run; safe to repeat. Nothing is laid away without the server's key, nor within
+    a day after the database learned of archives.
+    """
     done = EntriesLaidAway()
+    if _is_rolled_out_since_less_than_a_day(now):
+        return done
     try:
         for due in list_due(_DUE, now=now, owner_id=owner_id, most=_MOST_GOLEMS):
             done = _lay_away_of(due, done, now=now)
@@ -49,6 +58,12 @@ def lay_away_old_entries(*, now: datetime, owner_id: int | None = None) -> Entri
     except AuditKeyDiffers as error:
         logger.warning("no part of the audit log is laid away by this machine: %s", error.code)
     return done
+
+
+def _is_rolled_out_since_less_than_a_day(now: datetime) -> bool:
+    app, name = _MADE_BY
+    applied = MigrationRecorder.Migration.objects.filter(app=app, name=name).values_list("applied", flat=True).first()
+    return applied is not None and now < applied + _ROLL
 
 
 def _lay_away_of(due: DueGolem, done: EntriesLaidAway, *, now: datetime) -> EntriesLaidAway:

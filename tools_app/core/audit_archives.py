@@ -81,6 +81,8 @@ def read_entries(golem_id: UUID, *, up_to: int) -> Iterator[AuditEntry]:
             yield from (entry for entry in read_archive(archive) if seq <= entry.seq <= up_to)
             seq, number = archive.last_seq + 1, archive.number + 1
             continue
+        if number:
+            _check_none_is_missing(golem_id, number=number, seq=seq, next_seq=rows[0].seq if rows else up_to + 1)
         yield from rows
         if len(rows) < _PAGE:
             return
@@ -95,6 +97,13 @@ def _find_next(golem_id: UUID, seq: int) -> AuditArchive | None:
 def _list_rows(golem_id: UUID, seq: int, up_to: int) -> list[AuditEntry]:
     rows = AuditEntry.objects.filter(golem_id=golem_id, seq__gte=seq, seq__lte=up_to)
     return list(rows.order_by("seq")[:_PAGE])
+
+
+def _check_none_is_missing(golem_id: UUID, *, number: int, seq: int, next_seq: int) -> None:
+    """Raises AuditArchiveBroken where the log goes on behind a checkpoint: an archive ended there, and is gone."""
+    if next_seq > seq and AuditCheckpoint.objects.filter(golem_id=golem_id, seq=next_seq - 1).exists():
+        why = f"it is gone, and so are entries {seq} to {next_seq - 1}, which stand nowhere else"
+        raise break_off(number=number, seq=seq, why=why)
 
 
 def _check_place(archive: AuditArchive, *, seq: int, number: int) -> None:

@@ -15,6 +15,7 @@ from uuid import UUID
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
+from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 
 from archetypes_app.owner_group import ensure_owner_group
@@ -224,7 +225,8 @@ def forge(content: bytes) -> bytes:
         ("unpacked", 5, "cannot be unpacked"),
         ("content and fingerprint", 5, "its content does not match its hash"),
         ("missing", 1, "one before it is missing"),
-        ("last missing", 5, "entry 5 is missing"),
+        ("last missing", 5, "archive 2 of the audit log: it is gone, and so are entries 5 to 9"),
+        ("last missing, and nothing behind it", 5, "entries 5 to 11, which stand nowhere else"),
         ("order", 1, "out of order"),
         ("checkpoint", 9, "no checkpoint says the same"),
         ("twice", 3, "stands in the log again"),
@@ -246,7 +248,9 @@ def test_what_is_wrong_with_an_archive_is_told_with_code_reason_and_recovery(
         tamper(f"UPDATE {table} SET content = %s, sha256 = %s WHERE number = 2", forged, changed)
     elif fault == "missing":
         tamper(f"DELETE FROM {table} WHERE number = 1")
-    elif fault == "last missing":
+    elif fault.startswith("last missing"):
+        if fault != "last missing":
+            tamper("DELETE FROM tools_app_auditentry WHERE golem_id = %s AND seq > 9", golem_id)
         tamper(f"DELETE FROM {table} WHERE number = 2")
     elif fault == "order":
         tamper(f"UPDATE {table} SET number = number + 7 WHERE number = 1")
@@ -256,9 +260,8 @@ def test_what_is_wrong_with_an_archive_is_told_with_code_reason_and_recovery(
         AuditEntry.objects.create(**{**whole[2], "id": None})
     broken = verify_stored_chain(golem_id).broken
     assert broken is not None and broken.seq == seq and words in broken.reason
-    if fault != "last missing":
-        assert broken.reason.startswith("AUDIT_ARCHIVE_BROKEN: archive ") and "(ASK_OWNER)" in broken.reason
-        assert "from a backup" in broken.reason
+    assert broken.reason.startswith("AUDIT_ARCHIVE_BROKEN: archive ") and "(ASK_OWNER)" in broken.reason
+    assert "from a backup" in broken.reason
     with pytest.raises(CommandError, match="1 of 1 chains are broken"):
         call_command("verify_audit", str(golem_id), stderr=io.StringIO())
 
@@ -299,8 +302,8 @@ def test_each_owner_keeps_the_log_for_as_long_as_they_said_and_only_who_has_some
     golem = factories.make_golem(owner=factories.make_owner(name="busy"), name="Busy")
     now = clock.now().replace(microsecond=0)
     write(golem.pk, 201, now=now)
-    with django_assert_num_queries(1):
-        assert lay_away_old_entries(now=now).archives == 0
+    with django_assert_num_queries(2):
+        assert lay_away_old_entries(now=now + timedelta(days=2)).archives == 0
     RecordKeeping.objects.create(person=golem.owner, days=100)
     assert lay_away_old_entries(now=now + timedelta(days=100)).archives == 0
     assert lay_away_old_entries(now=now + timedelta(days=101), owner_id=golem.owner_id + 1).archives == 0
@@ -308,8 +311,21 @@ def test_each_owner_keeps_the_log_for_as_long_as_they_said_and_only_who_has_some
         done = lay_away_old_entries(now=now + timedelta(days=101))
     assert (done.archives, done.entries, done.broken) == (1, 201, 0)
     assert seen.list_long(more_than=300) == []
-    with django_assert_num_queries(1):
+    with django_assert_num_queries(2):
         assert lay_away_old_entries(now=now + LATER).archives == 0
+
+
+def test_nothing_is_laid_away_while_servers_may_run_beside_that_know_no_archive(
+    golem_id: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lay_away_audit, "LEAST_ENTRIES", 200)
+    write(golem_id, 200)
+    rolled_out = clock.now() + LATER
+    rows = MigrationRecorder.Migration.objects.filter(app="tools_app", name="0030_archives_of_the_audit_log")
+    assert rows.update(applied=rolled_out) == 1
+    moment = timedelta(microseconds=1)
+    assert lay_away_old_entries(now=rolled_out + timedelta(days=1) - moment).archives == 0
+    assert lay_away_old_entries(now=rolled_out + timedelta(days=1)).archives == 1
 
 
 def test_a_part_of_two_hundred_entries_is_laid_away_and_a_smaller_one_stays(

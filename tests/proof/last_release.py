@@ -38,9 +38,33 @@ _TESTS: Final = (
     "tests/tools_app/core/test_audit.py",
 )
 """Of its models and its REST interface; its pages and its protocols write through the same ones."""
-_EXPECTED: Final[dict[str, str]] = {}
+_EXPECTED: Final[dict[str, str]] = {
+    "tests.archetypes_app.test_commands.test_a_database_that_waits_for_its_migrations_is_not_read": (
+        "it takes the newest migration back, which is one of this version that the release does not know"
+    ),
+}
 """Tests of the last release that may fail on these tables, with the reason why an upgrade lives with it."""
-_NOT_HANDED_ON: Final = ("DATABASE_URL", "REDIS_URL", "GOLEM_RPC_URL_31337", "GOLEM_VAR_DIR", "GOLEM_WEB_PORT")
+_NOT_HANDED_ON: Final = (
+    "DJANGO_SETTINGS_MODULE",
+    "DATABASE_URL",
+    "REDIS_URL",
+    "GOLEM_RPC_URL_31337",
+    "GOLEM_VAR_DIR",
+    "GOLEM_WEB_PORT",
+)
+_EMPTYING: Final = "emptying_with_new_tables"
+_EMPTYING_SOURCE: Final = """
+def pytest_sessionstart():
+    from django.db.backends.postgresql.operations import DatabaseOperations
+
+    flush = DatabaseOperations.sql_flush
+
+    def flush_all(self, *given, **options):
+        return flush(self, *given, **{**options, "allow_cascade": True})
+
+    DatabaseOperations.sql_flush = flush_all
+"""
+"""A plugin for its tests: tables of this version refer to those that a test empties, and are emptied along."""
 _MIGRATE: Final = "tests/architecture/test_expand_and_contract.py::test_this_version_fits_its_own_tables"
 _DIGEST: Final = "from tests.migrated_database import _digest; print(_digest())"
 
@@ -106,7 +130,22 @@ def _run_tests(tree: Path) -> tuple[int, dict[str, str]]:
     """How many passed, and what each that failed says."""
     report = tree / "report.xml"
     there = [each for each in _TESTS if (tree / each).exists()]
-    _python(tree, "-m", "pytest", "-q", "-n", "1", "-o", "timeout=1500", f"--junit-xml={report}", *there, check=False)
+    (tree / f"{_EMPTYING}.py").write_text(_EMPTYING_SOURCE)
+    _python(
+        tree,
+        "-m",
+        "pytest",
+        "-p",
+        _EMPTYING,
+        "-q",
+        "-n",
+        "1",
+        "-o",
+        "timeout=1500",
+        f"--junit-xml={report}",
+        *there,
+        check=False,
+    )
     cases = list(ElementTree.parse(report).iter("testcase")) if report.exists() else []
     failed = {
         f"{case.get('classname')}.{case.get('name')}": re.sub(r"\s+", " ", found.get("message", ""))[:300]

@@ -10,9 +10,9 @@ from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 from archetypes_app.delegation import find_violations
+from archetypes_app.golem_setup_facts import list_absent_requirements
 from archetypes_app.graph import find_stored_violations, read_builtin_nodes
 from archetypes_app.models import ToolOverride
-from archetypes_app.requirements import list_absent_requirements
 from tools_app.toolkit.enums import Requirement
 from tools_app.toolkit.registry import REGISTRY
 

@@ -13,9 +13,9 @@ from typing import Final
 
 from archetypes_app.builtin_profiles import CONSERVATIVE_WRITE_CATEGORIES
 from archetypes_app.delegation import WATCHDOG
+from archetypes_app.golem_setup_facts import list_every_need, list_present_requirements
 from archetypes_app.models import Archetype, DefinitionApproval, Golem, ToolOverride, ToolProfile
 from archetypes_app.models.override import OverrideMode
-from archetypes_app.requirements import list_every_need, list_present_requirements
 from archetypes_app.toolset_rows import read_rows
 from tools_app.core.hashing import hash_canonical
 from tools_app.sandbox.built_in_replacement import is_replaceable

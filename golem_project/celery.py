@@ -23,7 +23,7 @@ from django.db import close_old_connections
 
 from golem_project.metrics import measured_tasks
 from golem_project.metrics.counting import TALLY
-from golem_project.middleware.blocked_flows import WatchedTask
+from golem_project.middleware.audit_blocked_flows import WatchedTask
 from golem_project.runtime import process_name, queue_waits
 from golem_project.runtime.memory_limit import BEAT, CHILD, WORKER, MemoryWatch
 from golem_project.runtime.trace_export import begin_to_export

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from eth_utils import is_address, to_checksum_address
 
-from archetypes_app import requirements
+from archetypes_app import golem_setup_facts
 from archetypes_app.log_retention import list_log_days
 from golem_project.a2a import card_key, payment_gas_account
 from golem_project.alerts import push_key
@@ -60,8 +60,8 @@ from tools_app.core.taint import Secret, TaintLabel
 from tools_app.history import followed_contracts, log_expiry
 from tools_app.portfolio import pegs
 from tools_app.sandbox.host_functions import SearchMemory
+from tools_app.sandbox.owner_command import WorkspaceCommands
 from tools_app.sandbox.owner_http_call import OutsideReads, OwnReads
-from tools_app.sandbox.written_command import WorkspaceCommands
 from tools_app.standards.x402.host_asking import HostAsker
 from tools_app.subsystems.coding.operations import Workspaces
 from tools_app.subsystems.testnet.dev_chains import DevChains
@@ -114,7 +114,7 @@ def configure() -> None:
         awaits_publication=settings.GOLEM_EVENT_PUBLICATION_IS_AWAITED,
     )
     wakeups.configure(open_listener=_open_listener, open_sender=_open_stream)
-    requirements.configure({Requirement.SMART_WALLET: can_batch})
+    golem_setup_facts.configure({Requirement.SMART_WALLET: can_batch})
     followed_contracts.configure(list_ruled_pools)
     log_expiry.configure(list_log_days)
     pegs.configure(read_declared)

@@ -14,9 +14,9 @@ from uuid import UUID
 
 from django.db import transaction
 
+from memory_app.action_kinds import weigh_deeds
 from memory_app.candidate_query import EpisodeCandidate, EpisodeScope, find_candidates, find_nearest, size_up
 from memory_app.decay import retention_at
-from memory_app.deeds import weigh_deeds
 from memory_app.embedding import is_vector
 from memory_app.errors import VectorRefused
 from memory_app.filters import EpisodeFilters, select_episodes

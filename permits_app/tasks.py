@@ -19,6 +19,7 @@ from django.db import InterfaceError, OperationalError
 
 from permits_app.actions.announce_warden_actions import execute_announced, list_due_announcements
 from permits_app.actions.apply_cage_changes import apply_cage_changes
+from permits_app.actions.apply_eip7702_code import apply_eip7702_code
 from permits_app.actions.carry_out_deaths import carry_out_deaths
 from permits_app.actions.check_pending_requests import check_pending_requests
 from permits_app.actions.check_received_rights import check_received_rights
@@ -27,14 +28,13 @@ from permits_app.actions.commit_in_turn import commit_in_turn
 from permits_app.actions.enforce_phase_on_cage import enforce_phases_on_cages
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.find_delegations import find_delegations
-from permits_app.actions.find_open_safes import find_open_safes
+from permits_app.actions.find_exposed_safes import find_exposed_safes
 from permits_app.actions.halt import carry_out_halt, list_unfinished_halts
 from permits_app.actions.preview import preview_action
 from permits_app.actions.reconcile_relays import reconcile_relays
 from permits_app.actions.record_denial import record_preview_denial
 from permits_app.actions.remember_outcome import remember_outcome
 from permits_app.actions.rotate_session import rotate_sessions
-from permits_app.actions.settle_account_codes import settle_account_codes
 from permits_app.actions.sweep_changes import forget_denials, list_due_changes, list_next_in_line, time_out_changes
 from permits_app.actions.sweep_permits import (
     end_outlived,
@@ -48,11 +48,11 @@ from permits_app.actions.top_up_gas import top_up_keys
 from permits_app.actions.try_policy import run_trial
 from permits_app.actions.watch_safes import watch_safes
 from permits_app.custody.session_keys import follow_sessions
+from permits_app.execution.archive_old_rows import lay_away_what_is_old
 from permits_app.execution.commit_lease import free_left
 from permits_app.execution.commit_turns import find_for_another
 from permits_app.execution.follower_threads import Following
 from permits_app.execution.key_warmup import open_recent_keys
-from permits_app.execution.lay_away import lay_away_what_is_old
 from permits_app.execution.reconcile import list_reopened, reconcile_transactions
 from permits_app.limits.key_spends import sum_key_spends
 from permits_app.models.permit import PermitStatus
@@ -242,7 +242,7 @@ def commit_openings_task() -> dict[str, int]:
     """Look whether anybody can act for a Safe or a key of a golem, and tell its owners; what they sign to close a Safe
     is prepared, and accounts take up or drop the code that they agreed to.
     """
-    sweeps = (find_open_safes, settle_account_codes, find_delegations)
+    sweeps = (find_exposed_safes, apply_eip7702_code, find_delegations)
     return _run_alone("openings", lambda: {name: n for each in sweeps for name, n in each(now=clock.now()).items()})
 
 

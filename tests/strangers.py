@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from golem_project.embedded.world.figures import worth
-from golem_project.embedded.world.trading import SLOT0
+from golem_project.embedded.world.seed_data import worth
+from golem_project.embedded.world.seed_swaps import SLOT0
 from tests.evm.world import World
 
 _MINT = "mint((address,address,uint24,int24,int24,uint256,uint256,uint256,uint256,address,uint256))"

@@ -27,9 +27,9 @@ from django.db import DatabaseError, connection
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.models.tool_cooccurrence import load_predictions, record_outcome
+from tools_app.toolkit.chained_read_params import FindCalls, list_from_answer, list_from_params
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import Category, PiTool
-from tools_app.toolkit.followed_params import FindCalls, list_from_answer, list_from_params
 from tools_app.toolkit.golem_chains import find_chosen
 from tools_app.toolkit.result import ToolResult
 from tools_app.toolkit.tooldef import ForeignReadTool, ReadTool, ToolDef

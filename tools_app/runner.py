@@ -27,7 +27,7 @@ from tools_app.core.hashing import hash_canonical
 from tools_app.core.statement_watch import ended_by, was_cancelled
 from tools_app.core.transaction_retry import retry_aborted
 from tools_app.models.tool_checkpoint import forget_checkpoint, keep_checkpoint, load_checkpoint
-from tools_app.standards.multi_token_amounts import hold_amounts
+from tools_app.standards.erc1155_erc6909_amounts import hold_amounts
 from tools_app.standards.one_of_a_kind_tokens import check_items
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import ChainReader, Checkpoint, ReadContext, WriteContext

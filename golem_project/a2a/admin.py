@@ -20,7 +20,7 @@ from archetypes_app.models import Golem
 from golem_project.a2a.models import LARGEST_PRICE_MICRO_USDC, OpenedRead, Task, TaskState
 from golem_project.a2a.payment_gas_account import find_address
 from golem_project.a2a.public_queries import list_openable
-from golem_project.a2a.selling import PAID_IN
+from golem_project.a2a.settle_paid_read import PAID_IN
 from tools_app.admin.long_lists import RecentValuesFilter
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock

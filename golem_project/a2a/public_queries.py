@@ -13,7 +13,7 @@ from archetypes_app.toolset import resolve_toolset
 from golem_project.a2a.errors import NotForStrangers, TooManyTasks
 from golem_project.a2a.models import OpenedRead, Task
 from golem_project.a2a.publications import find_own_price
-from golem_project.a2a.selling import PAID_IN, Asker, Clock, SoldQuestion, sell
+from golem_project.a2a.settle_paid_read import PAID_IN, Asker, Clock, SoldQuestion, sell
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE, query_state
 from tools_app.core.clock import AHEAD
 from tools_app.core.errors import InvalidParams

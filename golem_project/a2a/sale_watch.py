@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.fields.json import KT
 
 from archetypes_app.models import AlertBatch, Golem
-from golem_project.a2a import selling
+from golem_project.a2a import settle_paid_read
 from golem_project.a2a.models import OpenedRead
 from golem_project.heartbeat.duties.alerting import RuleAlert
 from golem_project.heartbeat.duties.position_monitor import tell_news
@@ -36,7 +36,7 @@ def watch_sales(*, now: datetime) -> int:
 
 
 def _watch(sellers: QuerySet[Golem], chain_id: int, now: datetime) -> int:
-    why = selling.say_nobody_is_paid(chain_id=chain_id, now=now)
+    why = settle_paid_read.say_nobody_is_paid(chain_id=chain_id, now=now)
     told_away = Q(told=AWAY)
     news = Q(told__isnull=True) | ~told_away if why else told_away
     found = sellers.filter(home_chain_id=chain_id).annotate(told=_TOLD).filter(news).order_by("pk")[:_MOST]

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
-from golem_project.a2a.caller_turns import take_turn
+from golem_project.a2a.advisory_lock import take_turn
 from golem_project.a2a.callers import A2ACaller
 from golem_project.a2a.errors import TaskNotCancelable, TaskTakesNoMessage, TaskUnknown, TooManyTasks
 from golem_project.a2a.message_parsing import Ask

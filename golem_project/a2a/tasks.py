@@ -12,7 +12,7 @@ from celery import shared_task
 from golem_project.stream.delivery_turns import LASTS_SECONDS, DeliveryTurn
 from golem_project.stream.models import TurnKind
 from golem_project.stream.publish_delivery_tasks import ask_for_turns
-from permits_app.actions import sell_answer
+from permits_app.actions import record_paid_read
 from tools_app.core import clock
 
 _MOST_FOLLOWED = 500
@@ -21,9 +21,9 @@ _MOST_FOLLOWED = 500
 @shared_task(ignore_result=True)
 def follow_tasks_task() -> int:
     """Bring open tasks to where their permits are, and sales to what the chain says of their payments."""
-    from golem_project.a2a import permit_of_task, selling
+    from golem_project.a2a import permit_of_task, settle_paid_read
 
-    selling.close_left(read_clock=clock.now)
+    settle_paid_read.close_left(read_clock=clock.now)
 
     found = permit_of_task.list_behind(most=_MOST_FOLLOWED, now=clock.now())
     for task_id in found:
@@ -60,7 +60,7 @@ def forget_old_rows_task() -> int:
     """Delete finished tasks, challenges and visits that are over, and answers that nobody asks for again."""
     from golem_project.a2a import retention
 
-    sell_answer.forget_answers(now=clock.now())
+    record_paid_read.forget_answers(now=clock.now())
     return retention.forget_old_rows(now=clock.now())
 
 

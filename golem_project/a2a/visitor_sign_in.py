@@ -22,7 +22,7 @@ from eth_utils import keccak
 
 from archetypes_app.actions.create_api_key import hash_token
 from archetypes_app.models import Golem
-from golem_project.a2a.caller_turns import take_turn
+from golem_project.a2a.advisory_lock import take_turn
 from golem_project.a2a.callers import VISIT_PREFIX
 from golem_project.a2a.contract_wallets import says_it_signed
 from golem_project.a2a.errors import ChallengeRefused, TooManyTasks

@@ -28,11 +28,11 @@ from permits_app.models import ChangeRequest, SpendingLimits
 from permits_app.models.approval import ChangeState
 from permits_app.pages.delegation_lines import DelegationLine, list_delegation_lines
 from permits_app.pages.exit_lines import ExitLine, list_halt_exits
+from permits_app.pages.exposed_safe_lines import OpeningLine, list_opening_lines
 from permits_app.pages.golem_figures import build_meters, meter_day
 from permits_app.pages.golem_state import read_state, read_states, say_contract
 from permits_app.pages.golem_switches import show_heartbeat, show_keys
 from permits_app.pages.limit_meter import Meter
-from permits_app.pages.opening_lines import OpeningLine, list_opening_lines
 from permits_app.pages.portfolio_card import (
     DayChange,
     PortfolioCard,

@@ -12,10 +12,10 @@ from unfold.widgets import UnfoldAdminRadioSelectWidget
 
 from archetypes_app.models import Heartbeat
 from golem_project.heartbeat.liquidity_rule import parse_liquidity_rule
+from golem_project.heartbeat.strategies.backtest_engine import DryRun, DryTrade
 from golem_project.heartbeat.strategies.catalog import parse_strategies
-from golem_project.heartbeat.strategies.dry_run import DryRun, DryTrade
+from golem_project.heartbeat.strategy_backtest import DAYS, LIQUIDITY, StrategyTrial, describe_position, try_strategies
 from golem_project.heartbeat.strategy_form import TITLES
-from golem_project.heartbeat.strategy_trial import DAYS, LIQUIDITY, StrategyTrial, describe_position, try_strategies
 from tools_app.core.errors import GolemError
 from tools_app.core.units import format_micro_usd, format_units
 from tools_app.pages.plots import LinePlot, Point, plot_line

@@ -19,7 +19,7 @@ from archetypes_app.models.golem import Maker
 from archetypes_app.models.override import OverrideMode
 from golem_project.embedded.world.fund import fund
 from golem_project.embedded.world.rpc import JsonRpc
-from golem_project.heartbeat.owner_actions import save_heartbeat
+from golem_project.heartbeat.owner_controls import save_heartbeat
 from permits_app.actions.allow_addresses import allow_addresses
 from permits_app.custody.create_wallet import create_wallet
 from permits_app.limits.suggested_allowlist import suggest_allowlist

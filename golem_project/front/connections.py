@@ -16,7 +16,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from golem_project.front.addresses import is_trusted, name_address
 from golem_project.front.admission import TOLD_TO_WAIT
 from golem_project.front.errors import HeadTooLarge, RequestTooSlow, TooManyConnections
-from golem_project.front.last_refusals import write_refusal
+from golem_project.front.raw_error_responses import write_refusal
 from golem_project.front.shutdown_responses import ENDS_WITH_SERVER
 from golem_project.pi.errors import BadRequest
 from tools_app.core.errors import GolemError

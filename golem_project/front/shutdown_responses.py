@@ -10,7 +10,7 @@ import asyncio
 from typing import Final
 
 from golem_project.front.errors import ServerStopping
-from golem_project.front.last_refusals import write_refusal
+from golem_project.front.raw_error_responses import write_refusal
 from golem_project.runtime.asgi_types import App, Receive, Scope, Send
 
 ENDS_WITH_SERVER: Final = "golem.ends_with_server"

@@ -22,7 +22,7 @@ from archetypes_app.audit_actor_names import name_actor
 from archetypes_app.models import AlertBatch, Artifact, DecisionCycleRecord, Heartbeat, HeartbeatTick
 from golem_project.heartbeat.decision_sentences import tell_decision
 from golem_project.heartbeat.duties.sleepwalker import check_artifact
-from golem_project.heartbeat.owner_actions import LONGEST_STEER, save_heartbeat, steer_golem, tick_soon
+from golem_project.heartbeat.owner_controls import LONGEST_STEER, save_heartbeat, steer_golem, tick_soon
 from golem_project.heartbeat.rule_form import RULE_FIELDS, HeartbeatForm, tell_typed
 from golem_project.heartbeat.rule_needs import tell_missing, tell_waiting
 from golem_project.heartbeat.strategy_form import STRATEGY_FIELDS, TITLES, name_field

@@ -30,12 +30,12 @@ from permits_app.models.pending_request import RequestState
 from permits_app.models.permit import PermitStatus
 from permits_app.pages.budget_lines import meter_budget, read_budget
 from permits_app.pages.delegation_lines import list_delegation_lines
+from permits_app.pages.exposed_safe_lines import list_opening_lines
 from permits_app.pages.golem_figures import PermitLine, describe_permits, meter_day
 from permits_app.pages.golem_state import GolemState, read_states
 from permits_app.pages.leftover_dust_lines import TOLD_FOR, list_left_lines
 from permits_app.pages.limit_meter import Meter
 from permits_app.pages.money_pictures import MoneyPictures, draw_money
-from permits_app.pages.opening_lines import list_opening_lines
 from permits_app.pages.portfolio_card import PositionSum, read_kept, sign_usd, sum_up_positions
 from permits_app.pages.refusals import RefusalLine, RuleTally, count_by_rule, count_refusals, list_refusals
 from permits_app.pages.request_lines import name_request, say_held

@@ -11,9 +11,9 @@ from rest_framework.response import Response
 from archetypes_app.models.api_key import Scope
 from archetypes_app.toolset import view_golem
 from golem_project.pi import serializers as wire
-from golem_project.pi.dialects import Dialect
 from golem_project.pi.endpoint import REFUSALS, PiView, has_memory, parse_input, render_answer
 from golem_project.pi.manifest import build_manifest
+from golem_project.pi.provider_tool_formats import Dialect
 from golem_project.pi.request_preferences import read_dialect
 from permits_app.permits.selectors import get_permit, list_permits
 

@@ -14,9 +14,9 @@ from archetypes_app.browse_and_load_tools import TIER_QUERIES
 from archetypes_app.loadout import Loadout
 from golem_project.pi.annotations import annotate, annotate_pi_tool
 from golem_project.pi.definitions import MORE_TOOLS, define_tools
-from golem_project.pi.dialects import Dialect, render_tools
 from golem_project.pi.json_schema import ReadOnlySchema, Schema
 from golem_project.pi.pi_tool import PiToolDef
+from golem_project.pi.provider_tool_formats import Dialect, render_tools
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE
 from tools_app.core.hashing import hash_canonical
 from tools_app.toolkit.enums import CapabilityTier, Need, PiTool

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 from django.views import defaults
 
-from golem_project.middleware.kept_forms import has_typed, show_kept
+from golem_project.middleware.restore_form_after_login import has_typed, show_kept
 from golem_project.pi.errors import BadRequest, BodyTooLarge, Forbidden, RouteNotFound
 from golem_project.pi.exception_handler import PROBLEM_JSON, answer_request
 from tools_app.core.errors import InternalError

@@ -28,7 +28,7 @@ from golem_project.pi.openapi_document import (
 )
 from tools_app.standards.receipts import Mined
 from tools_app.toolkit.answer import list_put_beside
-from tools_app.toolkit.old_shape import SERVED_FOR
+from tools_app.toolkit.deprecated_params import SERVED_FOR
 from tools_app.toolkit.registry import ToolRegistry, UnknownTool
 from tools_app.toolkit.report import Report, fields_of
 from tools_app.toolkit.result import TokenAmount, UsdAmount

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework.request import Request
 
-from golem_project.pi.dialects import Dialect
+from golem_project.pi.provider_tool_formats import Dialect
 from golem_project.pi.serializers import UNKNOWN
 from tools_app.core.errors import InvalidParams
 

@@ -14,8 +14,8 @@ from typing import Final
 import quicktok
 
 from archetypes_app.loadout import MOST_TOKENS
-from golem_project.pi.dialects import Dialect, render_tools
 from golem_project.pi.pi_tool import PiToolDef
+from golem_project.pi.provider_tool_formats import Dialect, render_tools
 
 TOKENIZERS: Final = ("o200k_base", "cl100k_base", "llama3", "qwen3")
 """Those whose tables come with the package, the newest of OpenAI's first."""

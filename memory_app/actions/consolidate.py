@@ -22,6 +22,7 @@ from archetypes_app.models.tick import ROUGH
 from memory_app.actions.snapshot_heuristics import snapshot_heuristics
 from memory_app.categories import choose_category, choose_stability
 from memory_app.errors import MemoryOwnerUnknown
+from memory_app.heuristic_adjustment import MOST_BEHIND, Subject, Tuned, prefer_route, tune
 from memory_app.insight_events import announce_insight
 from memory_app.insights import FIRST_PERCENT, confirm, contradict, lock_insight
 from memory_app.models import Episode, Insight
@@ -29,7 +30,6 @@ from memory_app.models.insight import LEAST_EPISODES_TO_TUNE, Kind, Tunable
 from memory_app.models.provenance import Source, Trust
 from memory_app.reflection import MINED_LATE, PRICE_MOVED, TOO_SHALLOW
 from memory_app.route_learning import choose_route, read_fill
-from memory_app.tuning import MOST_BEHIND, Subject, Tuned, prefer_route, tune
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.transaction_retry import retry_aborted

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from memory_app.admin import directives, dreams, episodes, insights
+from memory_app.admin import directive_versions, dreams, episodes, insights
 
-__all__ = ["directives", "dreams", "episodes", "insights"]
+__all__ = ["directive_versions", "dreams", "episodes", "insights"]

@@ -21,6 +21,7 @@ from memory_app.actions.link_memories import link_memories
 from memory_app.actions.snapshot_heuristics import snapshot_heuristics
 from memory_app.dreams.counterfactuals import Imagined
 from memory_app.errors import MemoryOwnerUnknown
+from memory_app.heuristic_adjustment import Subject, Tuned, prefer_route, tune
 from memory_app.insight_events import announce_insight
 from memory_app.insights import FIRST_PERCENT, confirm_row, lock_insight
 from memory_app.models import Episode, Insight
@@ -35,7 +36,6 @@ from memory_app.models.provenance import Source, Trust
 from memory_app.provenance import Provenance
 from memory_app.reflection import NOTABLE_ERROR_BPS
 from memory_app.route_learning import Preference
-from memory_app.tuning import Subject, Tuned, prefer_route, tune
 from tools_app.core.transaction_retry import retry_aborted
 from tools_app.core.units import BPS
 

@@ -17,6 +17,7 @@ from memory_app.actions.manage_insight import Operation, find_insight, manage_in
 from memory_app.actions.snapshot_heuristics import snapshot_heuristics
 from memory_app.ask_memory_worker import request_query_grimoire
 from memory_app.errors import InsightNotFound
+from memory_app.heuristic_adjustment import Tuned
 from memory_app.insights import show_percent
 from memory_app.models import Insight
 from memory_app.models.insight import Kind
@@ -34,7 +35,6 @@ from memory_app.tools.families import (
     split_pair,
 )
 from memory_app.tools.recall import describe_found, read_percent
-from memory_app.tuning import Tuned
 from tools_app.core.errors import InvalidParams
 from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.capability import Capability

@@ -22,7 +22,7 @@ from tools_app.sandbox.built_in_replacement import find_replaced
 from tools_app.sandbox.compiling import compile_module, hash_module
 from tools_app.sandbox.definition import Definition, DefinitionRefused, read_definition
 from tools_app.sandbox.look_alike_names import find_imitated
-from tools_app.sandbox.written_definition import read_written
+from tools_app.sandbox.owner_toml_definition import read_written
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ReadTool

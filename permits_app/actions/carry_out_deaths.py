@@ -18,7 +18,7 @@ from memory_app.actions.export_grimoire import export_grimoire
 from permits_app.actions.halt import halt_golem, list_what_is_left, reopen_halt
 from permits_app.actions.retire_golem import retire_golem
 from permits_app.halts.deaths import DEATH_ACTOR, announce_terminal, begin_death, keep_what_is_left
-from permits_app.halts.told_lines import IT_STAYS, read_line
+from permits_app.halts.halt_leftovers import IT_STAYS, read_line
 from permits_app.models import Death, HaltRecord
 from permits_app.models.death import OPEN, DeathState
 from permits_app.permits.blocked_commits import list_silent_chains

@@ -29,7 +29,7 @@ from tools_app.core.isolated_sweeps import one_by_one
 from tools_app.core.json_types import JsonObject
 from tools_app.portfolio.reading import HeldAt
 from tools_app.portfolio.remembered_positions import remember_positions
-from tools_app.standards.arrivals import list_arrivals
+from tools_app.standards.inbound_transfers import list_arrivals
 from tools_app.standards.position_logs import follow_trails
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.orders import OrderEnd

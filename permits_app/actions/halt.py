@@ -24,15 +24,15 @@ from permits_app.actions.end_standing_plans import end_standing_plans
 from permits_app.actions.query import list_standing
 from permits_app.custody.session_keys import drop_session
 from permits_app.execution import cancellation, revocation, right_revocation
-from permits_app.execution.halt_exchange import exchange_holdings, list_exchanges
+from permits_app.execution.halt_wallet_swaps import exchange_holdings, list_exchanges
 from permits_app.execution.order_cancelling import cancel_orders, describe_standing_orders
 from permits_app.execution.position_unwinding import NOTHING_LEFT, list_open_positions, unwind_positions
 from permits_app.execution.promise_cancelling import cancel_promises, describe_open_promises
 from permits_app.execution.renounce_rights_on_halt import describe_received, drop_received
 from permits_app.halts.deaths import DEATH_ACTOR, is_ending
 from permits_app.halts.halt_choices import SAYS, HaltChoice, does_unwind, find_exchange, read_choice
+from permits_app.halts.halt_leftovers import IT_STAYS, read_line
 from permits_app.halts.resume import lock_keys
-from permits_app.halts.told_lines import IT_STAYS, read_line
 from permits_app.limits import ledger
 from permits_app.models import ActionPermit, HaltRecord, SigningKey
 from permits_app.models.permit import UNFINISHED, PermitStatus

@@ -25,7 +25,7 @@ from archetypes_app.pages.demo_mark import show_maker
 from archetypes_app.roles import Power
 from permits_app.actions.acknowledge_drawdown import acknowledge_drawdown
 from permits_app.actions.keep_keys_from_spending import keep_keys_from_spending
-from permits_app.actions.pin_definitions import list_unseen, pin_definitions, see_definitions
+from permits_app.actions.pin_builtin_tools import list_unseen, pin_definitions, see_definitions
 from permits_app.actions.retire_golem import bring_back, retire_golem
 from permits_app.admin.allowance_pages import AllowancePages
 from permits_app.admin.cage_pages import CagePages
@@ -38,7 +38,7 @@ from permits_app.admin.payment_host_pages import PaymentHostPages
 from permits_app.admin.people_pages import PeoplePages
 from permits_app.admin.policy_pages import PolicyPages
 from permits_app.admin.proposals import ProposalPages
-from permits_app.admin.safe_pages import SafePages
+from permits_app.admin.safe_configuration_page import SafePages
 from permits_app.admin.statement_pages import StatementPages
 from permits_app.admin.stop_pages import StopPages
 from permits_app.admin.tab_pages import TabPages

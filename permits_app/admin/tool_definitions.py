@@ -46,10 +46,10 @@ from tools_app.pages.html import show_age, show_badge, show_hex
 from tools_app.sandbox.definition import MOST_BYTES
 from tools_app.sandbox.limits import limits_of
 from tools_app.sandbox.module_size import check_size
+from tools_app.sandbox.owner_command import command_of
 from tools_app.sandbox.owner_http_call import MOST_ANSWER_BYTES
 from tools_app.sandbox.owner_tool import make_dry_tool
 from tools_app.sandbox.stored_definition import check_stored, write_toml
-from tools_app.sandbox.written_command import command_of
 from tools_app.toolkit.tooldef import ForeignCommandTool
 
 _MOST_PARAMS: Final = 8 * 1024

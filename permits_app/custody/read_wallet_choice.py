@@ -14,7 +14,7 @@ from eth_utils import is_address, to_checksum_address
 
 from archetypes_app.models import Golem
 from permits_app.approval_errors import CageHasNoSafe
-from permits_app.custody.safe_openings import check_account
+from permits_app.custody.exposed_safe_checks import check_account
 from permits_app.custody.safe_view import read_safe
 from permits_app.custody.signers.choose_signer import open_keystore, open_kms, open_privy, open_turnkey, open_zerodev
 from permits_app.errors import SessionNotActive, SignerUnavailable
@@ -26,7 +26,7 @@ from tools_app.chain.node_errors import CallReverted, ContractOutputUnexpected
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import InvalidParams
 from tools_app.core.stored_json import read_stored
-from tools_app.standards import kernel
+from tools_app.standards import zerodev_kernel
 from tools_app.standards.user_operation import ENTRY_POINT
 
 _BUDGET_MS = 8_000
@@ -140,16 +140,16 @@ def _read_zerodev(golem: Golem, asked: _AskedWallet, now: datetime) -> dict[str,
     try:
         if named:
             account = _as_address(named, "account")
-            owner = kernel.read_owner(chain, account, entry_point=ENTRY_POINT)
+            owner = zerodev_kernel.read_owner(chain, account, entry_point=ENTRY_POINT)
         else:
             owner = at_privy or _own_key(golem, None).address
-            account = kernel.find_account(chain, owner)
+            account = zerodev_kernel.find_account(chain, owner)
             if not chain.code(account):
                 raise _ask_for_account(owner, account)
-            owner = kernel.read_owner(chain, account, entry_point=ENTRY_POINT)
+            owner = zerodev_kernel.read_owner(chain, account, entry_point=ENTRY_POINT)
     except (CallReverted, ContractOutputUnexpected):
         raise InvalidParams(
-            f"{named or kernel.FACTORY} does not answer as Kernel v3 does on chain {chain.chain_id}",
+            f"{named or zerodev_kernel.FACTORY} does not answer as Kernel v3 does on chain {chain.chain_id}",
             fields={"account": "is no Kernel v3 account"},
         ) from None
     if not owner:
@@ -167,7 +167,7 @@ def _read_zerodev(golem: Golem, asked: _AskedWallet, now: datetime) -> dict[str,
 
 
 def _ask_for_account(owner: str, account: str) -> SignerUnavailable:
-    made_by = kernel.build_creation(owner)
+    made_by = zerodev_kernel.build_creation(owner)
     data = "0x" + made_by.data.hex()
     return SignerUnavailable(
         f"no account lies at {account} yet; whoever sends {data} to {made_by.to} makes it",

@@ -32,8 +32,8 @@ from tools_app.chain.chains import get_deployment
 from tools_app.chain.networks import ChainNotSupported
 from tools_app.simulation.engine import CallOutcome
 from tools_app.standards.deadline_contract import TOO_LATE, is_there, make_end_call, say_moment
-from tools_app.standards.kernel import build_execute
 from tools_app.standards.user_operation import ENTRY_POINT
+from tools_app.standards.zerodev_kernel import build_execute
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import Call
 

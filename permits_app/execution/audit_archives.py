@@ -10,9 +10,9 @@ from typing import Final
 from django.db.migrations.recorder import MigrationRecorder
 
 from permits_app.execution.due_archives import DueGolem, DueRows, list_due
+from tools_app.core.archive_audit_entries import LEAST_ENTRIES, lay_away_entries
 from tools_app.core.audit_archives import AuditArchiveBroken
 from tools_app.core.audit_key import AuditKeyDiffers
-from tools_app.core.lay_away_audit import LEAST_ENTRIES, lay_away_entries
 from tools_app.core.models import AuditArchive, AuditCheckpoint
 
 logger = logging.getLogger(__name__)

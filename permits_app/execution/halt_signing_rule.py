@@ -16,7 +16,7 @@ from typing import Any, Final
 from archetypes_app.models import Golem
 from permits_app.custody.signing_route import carries_its_batch
 from permits_app.execution.giving_up_a_right import gives_up_a_right
-from permits_app.execution.halt_sales import does_sell
+from permits_app.execution.halt_debt_sales import does_sell
 from permits_app.models import ActionPermit
 from permits_app.permits.stored_calls import PlannedCall, read_planned_calls
 from permits_app.safety.classify_action import is_deeper

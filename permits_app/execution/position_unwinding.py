@@ -19,9 +19,9 @@ from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
 from permits_app.custody.signing_route import SigningRoute
 from permits_app.errors import SimulationFailed
+from permits_app.execution.halt_debt_sales import does_sell, plan_sale
 from permits_app.execution.halt_permits import TOOL_NAME, HaltPlan, execute_halt_plan
 from permits_app.execution.halt_plan_check import may_sign
-from permits_app.execution.halt_sales import does_sell, plan_sale
 from permits_app.halts.halt_choices import UNWIND_ACTION
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
@@ -45,13 +45,13 @@ from tools_app.portfolio.remembered_positions import list_hints
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
 from tools_app.standards.retiring_sales import RetiringUnsold
 from tools_app.toolkit.context import ChainReader
-from tools_app.toolkit.counting_rules import UNCOUNTED_WORDS
 from tools_app.toolkit.golem_chains import list_chains, place_params
 from tools_app.toolkit.plan import Call, TxPlan
 from tools_app.toolkit.positions import Act, ExitStep, NeedsTrade, Position, PositionRef, Stuck, Wait
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import WriteTool
+from tools_app.toolkit.valuation_rules import UNCOUNTED_WORDS
 
 ACTION_TYPE = UNWIND_ACTION
 NOTHING_LEFT = "nothing is left in it"

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from permits_app.models.action_record import ActionRecord
+from permits_app.models.address_book_entry import KnownAddress
 from permits_app.models.allowlist import AllowlistEntry
 from permits_app.models.approval import ChangeComment, ChangeExecution, ChangeRequest, OwnerApproval
 from permits_app.models.capability_grant import CapabilityGrant
-from permits_app.models.chain_mark import ChainMark
-from permits_app.models.chain_watch import ChainWatch
+from permits_app.models.chain_follower_lease import ChainWatch
 from permits_app.models.death import Death
 from permits_app.models.declared_peg import DeclaredPeg
 from permits_app.models.denied_call import DeniedCall
+from permits_app.models.exposed_safe import SafeOpening
 from permits_app.models.former_account import FormerAccount
 from permits_app.models.halt import HaltRecord, HaltSetting
 from permits_app.models.health_alert import HealthAlert
 from permits_app.models.idempotency import IdempotencyRecord
-from permits_app.models.known_address import KnownAddress
 from permits_app.models.known_contract import KnownContract
 from permits_app.models.net_asset_value import HighWaterMark, NavSnapshot
 from permits_app.models.nonce import NonceCursor, NonceReservation
@@ -30,8 +30,8 @@ from permits_app.models.policy_cage import CageCheckpoint, CageMirror, PolicyCag
 from permits_app.models.policy_trial import PolicyTrial
 from permits_app.models.policy_version import PolicyVersion
 from permits_app.models.received_right import ReceivedRight, RightUse
+from permits_app.models.reconciler_state import ChainMark
 from permits_app.models.record_archive import RecordArchive, RecordKeeping, TickArchive
-from permits_app.models.safe_opening import SafeOpening
 from permits_app.models.signed_promise import SignedPromise
 from permits_app.models.signing_key import SigningKey
 from permits_app.models.sold_answer import SoldAnswer

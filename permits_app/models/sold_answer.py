@@ -17,7 +17,7 @@ class SaleState(models.TextChoices):
 
 
 class SoldAnswer(TimeStamped):
-    """One signed payment and what was asked with it. Written by `permits_app.actions.sell_answer` alone.
+    """One signed payment and what was asked with it. Written by `permits_app.actions.record_paid_read` alone.
 
     It is TAKEN while a server process works on it, until `lease_until`; what is not paid in the end leaves no row. The
     answer is kept for whoever asks again with the same payment.

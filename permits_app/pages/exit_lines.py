@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 
 from archetypes_app.models import Golem
 from permits_app.actions.halt import UNWOUND_STEP, list_exits
-from permits_app.halts.told_lines import read_line
+from permits_app.halts.halt_leftovers import read_line
 from permits_app.models import HaltRecord
 from tools_app.core.errors import GolemError
 from tools_app.core.stored_json import read_stored

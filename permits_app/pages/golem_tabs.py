@@ -24,13 +24,13 @@ from permits_app.pages.death_lines import describe_death
 from permits_app.pages.delegation_lines import DelegationLine, list_delegation_lines
 from permits_app.pages.effective_limits import list_effective_limits
 from permits_app.pages.exit_lines import ExitLine, list_halt_exits
+from permits_app.pages.exposed_safe_lines import OpeningLine, list_opening_lines
 from permits_app.pages.golem_answers import OwnerAnswer, answer_all
 from permits_app.pages.golem_figures import PermitLine, build_meters, describe_permits
 from permits_app.pages.golem_state import GolemState, read_state, say_contract
 from permits_app.pages.golem_switches import Switches, say_switches
 from permits_app.pages.limit_meter import Meter
 from permits_app.pages.money_pictures import MoneyPictures, draw_money
-from permits_app.pages.opening_lines import OpeningLine, list_opening_lines
 from permits_app.pages.portfolio_card import PortfolioCard, read_kept_card, read_portfolio_card
 from permits_app.pages.promise_lines import PromiseLine, list_promise_lines
 from permits_app.pages.refusals import RefusalLine, RuleTally, count_by_rule, list_refusals

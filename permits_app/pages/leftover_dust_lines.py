@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from archetypes_app.models import Golem
 from permits_app.actions.halt import EXCHANGED_STEP, IT_WAITS, ITS_OWNER, UNWOUND_STEP
-from permits_app.halts.told_lines import IT_STAYS, ToldLine, read_line
+from permits_app.halts.halt_leftovers import IT_STAYS, ToldLine, read_line
 from permits_app.models import Death, HaltRecord
 from permits_app.models.death import OPEN, DeathState
 from tools_app.core.json_types import JsonObject

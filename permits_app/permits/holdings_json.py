@@ -11,9 +11,9 @@ from permits_app.permits.position_range_chart import tell_range
 from tools_app.core.stored_json import write_stored
 from tools_app.core.units import format_units
 from tools_app.portfolio.holdings import HeldPosition, Holdings, Worth
-from tools_app.toolkit.counting_rules import UNCOUNTED_WORDS
 from tools_app.toolkit.positions import LOCKED_WORDS, WHEN_REPAID
 from tools_app.toolkit.protocol import SHELF
+from tools_app.toolkit.valuation_rules import UNCOUNTED_WORDS
 
 CLAIM_NOTE = "counted as a position"
 NO_PRICE_NOTE = "not counted: no usable price"

@@ -10,10 +10,10 @@ from typing import Final
 from permits_app.errors import NobodyAppointed, NotAFence
 from permits_app.models import CageMirror
 from permits_app.policy_cage.contract import APPROVE
-from permits_app.policy_cage.roles_fence import check_fence, compare_fence, list_calls, read_fence
 from permits_app.policy_cage.roles_manifest import RolesManifest, build_manifest
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState
+from permits_app.policy_cage.zodiac_roles_calls import check_fence, compare_fence, list_calls, read_fence
 from tools_app.chain.signatures import parse_signature
 from tools_app.core.errors import InvalidParams
 from tools_app.core.json_types import JsonObject

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from django.db.models import Q
 
-from permits_app.custody.inner_permits import MOST_SECONDS, sign_inner
+from permits_app.custody.sign_permit2 import MOST_SECONDS, sign_inner
 from permits_app.custody.signing_route import Carrier
 from permits_app.models import ActionPermit
 from permits_app.models.permit import OPEN
@@ -26,8 +26,8 @@ from permits_app.safety.hook import Allow, HookCall
 from permits_app.safety.hooks.simulator import judge_signer
 from permits_app.safety.tiers import classify_call
 from tools_app.core.errors import GolemError
-from tools_app.standards.inner_permits import Foldable, find_foldable, fold, word_permit
 from tools_app.standards.permit2 import PERMIT2
+from tools_app.standards.permit2_in_calldata import Foldable, find_foldable, fold, word_permit
 
 logger = logging.getLogger(__name__)
 

@@ -28,8 +28,8 @@ from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.errors import GolemError
 from tools_app.core.units import BPS, format_micro_usd, value_in_micro_usd
 from tools_app.portfolio.markets import markets_on
-from tools_app.standards.inner_permits import list_keepers
 from tools_app.standards.loan_callback import list_contracts
+from tools_app.standards.permit2_in_calldata import list_keepers
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.plan import TokenFlow, TxPlan

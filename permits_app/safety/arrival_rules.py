@@ -17,7 +17,7 @@ from tools_app.core.units import BPS, format_micro_usd
 from tools_app.portfolio.health import ValueOf
 from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.context import ChainReader
-from tools_app.toolkit.counting_rules import Uncounted
+from tools_app.toolkit.valuation_rules import Uncounted
 
 VANISHES_UNSEEN: Final = 10_000
 """A cent, in micro-USD: what rounding in a feed and in a protocol may take."""

@@ -95,7 +95,7 @@ EDGES: Final[tuple[tuple[str, str, int | None, int | None], ...]] = (
     ("golem_project.people.accept_invitation.InvitationForm", "invitation", None, 100),
     ("golem_project.stream.forms.NewWebhookForm", "label", None, 60),
     ("golem_project.stream.forms.NewWebhookForm", "url", None, 500),
-    ("memory_app.admin.directives.NextVersionForm", "text", None, 1000000),
+    ("memory_app.admin.directive_versions.NextVersionForm", "text", None, 1000000),
     ("permits_app.admin.address_book.KnownAddressForm", "address", None, 42),
     ("permits_app.admin.address_book.KnownAddressForm", "name", None, 48),
     ("permits_app.admin.address_book.KnownAddressForm", "note", None, 300),

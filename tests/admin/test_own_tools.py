@@ -16,7 +16,7 @@ from tests.architecture.sources import ROOT
 from tests.tools_app.sandbox.wat import answering
 from tools_app.core.required_value import require
 from tools_app.models import ActionWish, ToolDefinition, WasmRun
-from tools_app.sandbox.written_definition import read_written
+from tools_app.sandbox.owner_toml_definition import read_written
 
 pytestmark = pytest.mark.django_db
 

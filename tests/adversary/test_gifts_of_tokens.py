@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from golem_project.embedded.world.figures import worth
+from golem_project.embedded.world.seed_data import worth
 from permits_app.errors import PolicyRejected
 from permits_app.models import PolicyCage, SpendingLimits
 from tests.live_golem import LiveGolem

@@ -18,8 +18,8 @@ from django.db.migrations.recorder import MigrationRecorder
 from archetypes_app import checks
 from archetypes_app.actions.sync_builtins import sync_builtins
 from archetypes_app.delegation import Node
+from archetypes_app.golem_setup_facts import list_absent_requirements
 from archetypes_app.models import Archetype, Golem, ToolOverride
-from archetypes_app.requirements import list_absent_requirements
 from archetypes_app.toolset import resolve_toolset
 from tools_app.toolkit.enums import Requirement
 from tools_app.toolkit.registry import REGISTRY

@@ -17,7 +17,7 @@ _LONGER: dict[str, str] = {
     "tests/tools_app/core/test_audit_archives.py": "each way in which an archive of the audit log may be wrong",
     "golem_project/embedded/bootstrap.py": "set-up may import nothing of ours, so each of its steps stands in it",
     "permits_app/reviewers/safety_guardian.py": "what bytes do, and each way in which the plan may say otherwise",
-    "tests/golem_project/a2a/test_paid_reads.py": "one sale, from its price to each end that it can have",
+    "tests/golem_project/a2a/test_x402_endpoint.py": "one sale, from its price to each end that it can have",
     "tests/golem_project/a2a/test_the_kits_must_cases.py": "one list of cases, and each test that only it brought",
     "tools_app/protocols/uniswap/effects.py": "every byte that may be sent to one protocol, read by one reader",
     "tools_app/protocols/uniswap/tools/joint_steps.py": "rebalance, compound and batch share the steps they join",

@@ -61,7 +61,7 @@ MAY_TELL = {
     "golem_project/demo": "shows one swap from end to end",
     "golem_project/embedded": "deploys the local chain's protocols, file by file",
     "golem_project/pi/releases": "what versions that were given out took and answered, word for word",
-    "memory_app/deeds.txt": "words by which people ask memory for what was done at a venue, beside other words",
+    "memory_app/action_kinds.txt": "words by which people ask memory for what was done at a venue, beside other words",
     "memory_app/tools/families.py": "an example in a tool's schema, which agents have read so",
     "tools_app/standards/aave_like": "the standard that is called as its first lender",
     "tools_app/standards/signed_rights.py": "tells whose text a signature's type was taken from",

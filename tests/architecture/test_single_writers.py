@@ -59,7 +59,7 @@ _CLOCKS = {
 _SENDERS = ("permits_app/execution/", "golem_project/embedded/")
 # The chain in process answers the method and reaches no node; the others play a node that lies or keeps what it got.
 _ANSWERS_SENDING = {
-    "tools_app/simulation/pyevm/provider.py",
+    "tools_app/simulation/pyevm/in_process_web3_provider.py",
     "tools_app/chain/answer_shapes.py",
     "tests/bench/stuck.py",
     "tests/proof/lies.py",

@@ -89,13 +89,13 @@ COUNTERS: Final[dict[str, _Entry]] = {
         "why its accounts could not be compared"
     ),
     "permits_app/execution/commit_turns.py:self._missed": CountsNoFailures("that a permit found no place, asked once"),
-    "permits_app/models/chain_mark.py:ChainMark.trouble": Cleared(
+    "permits_app/models/reconciler_state.py:ChainMark.trouble": Cleared(
         "test_a_node_that_serves_another_chain_from_now_on_stops_previews_commits_and_sending"
     ),
-    "permits_app/models/chain_mark.py:ChainMark.trouble_since": Cleared(
+    "permits_app/models/reconciler_state.py:ChainMark.trouble_since": Cleared(
         "test_a_node_that_serves_another_chain_from_now_on_stops_previews_commits_and_sending"
     ),
-    "permits_app/models/chain_watch.py:ChainWatch.failing_since": Cleared(
+    "permits_app/models/chain_follower_lease.py:ChainWatch.failing_since": Cleared(
         "test_a_node_that_fails_is_written_down_with_its_first_failure_and_cleared_by_an_answer"
     ),
     "permits_app/models/pending_request.py:PendingRequest.missed_at": Cleared(

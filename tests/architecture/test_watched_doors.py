@@ -10,11 +10,11 @@ from celery.app.trace import task_has_custom
 from django.conf import settings
 
 from golem_project.celery import app
-from golem_project.middleware.blocked_flows import WatchedRequests, WatchedTask
+from golem_project.middleware.audit_blocked_flows import WatchedRequests, WatchedTask
 from tests.architecture.sources import ROOT, dotted, walk
 
 OPENERS = {
-    "golem_project/middleware/blocked_flows.py": "every request that Django answers, and every task",
+    "golem_project/middleware/audit_blocked_flows.py": "every request that Django answers, and every task",
     "golem_project/stream/in_thread.py": "doors in front of Django: event streams and A2A",
     "golem_project/heartbeat/cycle.py": "a tick, by its own name",
     "permits_app/execution/follower_threads.py": "each look of who follows a chain",

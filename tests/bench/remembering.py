@@ -21,8 +21,8 @@ from django.test import override_settings
 
 from archetypes_app.models import DecisionCycleRecord, Golem, Heartbeat
 from golem_project.demo.seed import CHAIN_ID
-from golem_project.embedded.world.figures import worth
 from golem_project.embedded.world.rpc import call_data
+from golem_project.embedded.world.seed_data import worth
 from golem_project.heartbeat.cycle import run_heartbeat_tick
 from golem_project.heartbeat.duties.consolidator import consolidate_due
 from golem_project.heartbeat.tick_claims import claim_due

@@ -24,7 +24,7 @@ from archetypes_app.toolset import ArchetypeRule, ProfileRule, ToolsetInputs, re
 from golem_project.embedded.paths import CHECKOUT
 from golem_project.management.commands.tokens import PERMIT_TTL_SECONDS
 from golem_project.pi.definitions import define_tools
-from golem_project.pi.dialects import Dialect
+from golem_project.pi.provider_tool_formats import Dialect
 from golem_project.pi.token_count import TOKENIZERS, count_definitions, count_json
 from tests.bench.figures import Figure, measure
 from tools_app.toolkit.golem_toolset import Toolset
@@ -36,7 +36,7 @@ TOOLS_OF_THE_PROMISE: Final = 400
 MOST_BYTES: Final = 250_000
 LEAST_MENDED: Final = 95.0
 _MISTAKES: Final = (
-    "tests/golem_project/pi/test_refusal_hints.py"
+    "tests/golem_project/pi/test_add_next_call.py"
     "::test_of_120_typical_mistakes_nearly_all_are_put_right_by_one_more_call"
 )
 _MOST_SECONDS: Final = 1_500

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from archetypes_app.owner_group import ensure_owner_group
-from permits_app.policy_cage.roles_fence import ALLOW_FUNCTION
+from permits_app.policy_cage.zodiac_roles_calls import ALLOW_FUNCTION
 from tests.browser.conftest import PHONE, press
 from tests.factories.golems import PASSWORD
 from tests.live_golem import LiveGolem

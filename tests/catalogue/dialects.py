@@ -9,7 +9,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from golem_project.pi.definitions import define_tools
-from golem_project.pi.dialects import Dialect, render_tools
+from golem_project.pi.provider_tool_formats import Dialect, render_tools
 from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import WriteTool

@@ -17,7 +17,7 @@ from pydantic.fields import FieldInfo
 
 from tools_app.core import clock
 from tools_app.runner import check_params
-from tools_app.toolkit.common_words import COMMON_WORDS, use_own_words
+from tools_app.toolkit.parameter_synonyms import COMMON_WORDS, use_own_words
 from tools_app.toolkit.params import is_token, parse_raw_amount
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.retired_parameters import renew_params

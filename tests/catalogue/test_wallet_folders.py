@@ -60,7 +60,7 @@ BESIDE: Final[dict[str, tuple[str, ...]]] = {
         "tests/contracts/test_session.py",
     ),
     "charging": (
-        "tests/golem_project/a2a/test_paid_reads.py",
+        "tests/golem_project/a2a/test_x402_endpoint.py",
         "tests/golem_project/a2a/test_who_is_told_again.py",
         "tests/golem_project/a2a/test_a_sale_on_another_chain.py",
         "tests/golem_project/a2a/test_sales_while_something_fails.py",

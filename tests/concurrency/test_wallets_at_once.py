@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from permits_app.actions.apply_eip7702_code import apply_eip7702_code
 from permits_app.actions.execute_change import execute_change
-from permits_app.actions.settle_account_codes import settle_account_codes
 from permits_app.models import (
     ActionPermit,
     AllowlistEntry,
@@ -84,10 +84,10 @@ def test_what_an_account_signs_for_its_code_is_sent_once_though_two_look_past_ea
     make_relayer(live, settings)
     give_device(live.owner)
     coded_at(live, live.owner)
-    at_once(lambda _: settle_account_codes(now=clock.now()), count=2)
+    at_once(lambda _: apply_eip7702_code(now=clock.now()), count=2)
     assert code_of(live, live.golem.address) == names(CODE)
     for _ in range(2):
-        settle_account_codes(now=clock.now())
+        apply_eip7702_code(now=clock.now())
     assert code_of(live, live.golem.address) == names(CODE)
     assert live.commit(live.preview()["permit_id"])["status"] == "COMMITTED", "no nonce is lost or used twice"
 

@@ -28,7 +28,7 @@ from tools_app.chain.abi import (
     encode_call,
     event_topic,
 )
-from tools_app.standards import kernel
+from tools_app.standards import zerodev_kernel
 from tools_app.standards.user_operation import FAILED_OP, FAILED_OP_WITH_REVERT, HANDLE_OPS, UserOperation
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.views import LogEntry
@@ -73,7 +73,7 @@ class Operations:
 
     def write(self, call: Call, **changes: Any) -> bytes:
         """What the bundler sends to have the account make `call`."""
-        made = kernel.build_execute([call], account=self.account.address)
+        made = zerodev_kernel.build_execute([call], account=self.account.address)
         return self.sign(self._operation(call_data=made.data, **changes))
 
     def write_making(self, to: str, data: bytes) -> bytes:

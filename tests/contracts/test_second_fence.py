@@ -7,15 +7,15 @@ from collections.abc import Iterator
 import pytest
 
 from permits_app.policy_cage.contract import RuleKind, decode_cage_event
-from permits_app.policy_cage.roles_fence import (
+from permits_app.policy_cage.roles_manifest import RolesManifest, build_manifest
+from permits_app.policy_cage.state import CageState
+from permits_app.policy_cage.zodiac_roles_calls import (
     ALLOW_FUNCTION,
     FenceState,
     compare_fence,
     follow_fence,
     list_calls,
 )
-from permits_app.policy_cage.roles_manifest import RolesManifest, build_manifest
-from permits_app.policy_cage.state import CageState
 from tests.proof.caged.aave import BORROW, REPAY, SUPPLY, WITHDRAW
 from tests.proof.caged.safe import APPROVE, TRADE, TRANSFER, USD, selector
 from tests.proof.caged.uniswap import COLLECT, DECREASE, EXACT_IN, INCREASE, MINT_V3

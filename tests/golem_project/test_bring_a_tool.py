@@ -19,7 +19,7 @@ from tests.scripted_model import say, serve_model
 from tools_app.models import ToolDefinition
 from tools_app.sandbox.definition import MOST_BYTES
 from tools_app.sandbox.owner_http_call import MOST_ANSWER_BYTES
-from tools_app.sandbox.written_definition import MOST_READS
+from tools_app.sandbox.owner_toml_definition import MOST_READS
 
 
 def list_commands(page: str) -> list[str]:

@@ -19,7 +19,7 @@ from rest_framework.exceptions import ValidationError
 from golem_project.a2a import notifications
 from golem_project.a2a.errors import PushRefused
 from golem_project.a2a.task_requests import list_tasks
-from golem_project.middleware import kept_forms
+from golem_project.middleware import restore_form_after_login
 from golem_project.pi import authentication, token_count
 from golem_project.pi.errors import ApiKeyInvalid, BodyTooLarge
 from golem_project.pi.idempotency import IdempotencyKeyInvalid, claim_key
@@ -174,4 +174,4 @@ def test_sixty_values_of_a_form_are_given_back() -> None:
     typed = QueryDict(mutable=True)
     typed.setlist("amount", [str(number) for number in range(61)])
     request: Any = SimpleNamespace(POST=typed)
-    assert [value for _, value in kept_forms._read_kept(request)] == [str(number) for number in range(60)]
+    assert [value for _, value in restore_form_after_login._read_kept(request)] == [str(number) for number in range(60)]

@@ -8,8 +8,8 @@ from tools_app.core.ratio import Ratio
 from tools_app.standards.claims_due import AVERAGE_SECONDS, ONE, Maturing
 from tools_app.standards.pool_maths import reserves_at
 from tools_app.toolkit.context import ReadCall
-from tools_app.toolkit.counting_rules import Shown, Uncounted
 from tools_app.toolkit.positions import Act, ExitStep, Leg, Position, PositionRef, PositionsUnreadable, Reads
+from tools_app.toolkit.valuation_rules import Shown, Uncounted
 from tools_app.toolkit.views import LogEntry
 
 from .addresses import DEPLOYED

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tools_app.toolkit.context import ReadCall
-from tools_app.toolkit.counting_rules import Uncounted
 from tools_app.toolkit.positions import Act, ExitStep, Leg, Position, PositionRef, PositionsUnreadable, Reads
+from tools_app.toolkit.valuation_rules import Uncounted
 from tools_app.toolkit.views import LogEntry
 
 from .addresses import DEPLOYED

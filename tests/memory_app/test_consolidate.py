@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from archetypes_app.models import Golem
 from memory_app.actions.consolidate import consolidate, list_golems_to_consolidate
+from memory_app.heuristic_adjustment import shift_factor
 from memory_app.memory_adjustments import Augmentation, augment, tighten_slippage
 from memory_app.models import Episode, Insight
 from memory_app.models.insight import Kind
 from memory_app.tasks import consolidate_memory_task
-from memory_app.tuning import shift_factor
 from tests.memory_app.factories import NOW, make_golem, remember
 from tools_app.core.models import AuditEntry
 

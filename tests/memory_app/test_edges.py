@@ -9,6 +9,7 @@ import pytest
 
 from memory_app.decay import reinforce
 from memory_app.execution_statistics import Trend, judge_accuracy
+from memory_app.heuristic_adjustment import shift_deadline, shift_factor
 from memory_app.insights import confirm, confirm_row, contradict
 from memory_app.memory_adjustments import move_deadline
 from memory_app.models import Insight
@@ -18,7 +19,6 @@ from memory_app.near_duplicates import is_near_duplicate, measure_jaccard
 from memory_app.poison import find_poison
 from memory_app.reflection import reflect
 from memory_app.route_learning import Fill, choose_route
-from memory_app.tuning import shift_deadline, shift_factor
 
 
 def overlapping(shared: int, only_one: int) -> tuple[str, str]:

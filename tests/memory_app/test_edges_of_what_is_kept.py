@@ -29,6 +29,7 @@ from memory_app.dreams.tagged_episodes import list_tagged
 from memory_app.errors import DirectiveTooLarge, GrimoireFileRefused
 from memory_app.execution_statistics import compare_predictions, find_failure_patterns
 from memory_app.filters import EpisodeFilters, select_episodes
+from memory_app.heuristic_adjustment import _list_news, shift_cost
 from memory_app.heuristic_text import _parse
 from memory_app.insights import retrieve_insights
 from memory_app.insights_for_situation import recall
@@ -40,7 +41,6 @@ from memory_app.near_duplicates import make_near_keys
 from memory_app.provenance import Provenance
 from memory_app.reflection import reflect
 from memory_app.strategy_files import _read
-from memory_app.tuning import _list_news, shift_cost
 from tests import factories
 from tests.memory_app.factories import NOW, make_golem, remember
 from tools_app.core.errors import InvalidParams

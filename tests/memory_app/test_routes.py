@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_app.actions.consolidate import consolidate, retune
+from memory_app.heuristic_adjustment import shift_cost
 from memory_app.memory_adjustments import LEARNED_ROUTE, ROUTE_LEFT_OUT, SoftParams, augment
 from memory_app.models import Episode, Insight
 from memory_app.models.insight import LARGEST_ROUTE_COST_BPS, Tunable
 from memory_app.route_learning import Fill, Preference, choose_route
-from memory_app.tuning import shift_cost
 from permits_app.models import ActionPermit, AllowlistEntry, DeniedCall
 from tests.live_golem import LiveGolem
 from tests.memory_app.factories import NOW, make_golem, remember

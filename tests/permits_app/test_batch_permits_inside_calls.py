@@ -27,10 +27,10 @@ from tools_app.core import clock
 from tools_app.protocols.uniswap.cases import CASES
 from tools_app.protocols.uniswap.v4.position_permits import BATCH, MULTICALL, split_permit
 from tools_app.standards.calldata import read_exactly
-from tools_app.standards.inner_permits import read_inner, type_permit
 from tools_app.standards.permit2 import PERMIT2
+from tools_app.standards.permit2_in_calldata import read_inner, type_permit
 from tools_app.toolkit.effects import UnknownCall
-from tools_app.toolkit.inner_permits import InnerPermit, PermitDetails
+from tools_app.toolkit.permit2_in_call import InnerPermit, PermitDetails
 from tools_app.toolkit.plan import TxPlan
 
 pytestmark = pytest.mark.protocols("uniswap_v4")

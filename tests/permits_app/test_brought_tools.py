@@ -22,7 +22,7 @@ from golem_project.pi.definitions import define_tools
 from golem_project.pi.token_count import cost_little
 from permits_app.actions.approve_definition import approve_definition, compare_definitions
 from permits_app.actions.bring_definition import bring_definition
-from permits_app.actions.pin_definitions import list_unseen, pin_definitions
+from permits_app.actions.pin_builtin_tools import list_unseen, pin_definitions
 from permits_app.actions.preview_module_wish import preview_module_wish
 from permits_app.actions.query import query_state
 from permits_app.actions.revoke_definition import revoke_definition

@@ -27,7 +27,7 @@ from tests.permits_app.execution.signers.smart_accounts import SmartAccounts, de
 from tests.permits_app.test_choose_signer import ask, carry_out
 from tools_app.core import clock
 from tools_app.core.errors import InvalidParams
-from tools_app.standards import kernel
+from tools_app.standards import zerodev_kernel
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_an_account_that_is_not_there_is_asked_for_made_by_anybody_and_taken(
         ask(live_golem, kind="ZERODEV")
     anybody = live_golem.world.new_account(10**18)
     sent = live_golem.world.send(anybody, str(told.value.data["to"]), str(told.value.data["data"]))
-    assert sent["status"] == "0x1" and told.value.data["to"] == kernel.FACTORY
+    assert sent["status"] == "0x1" and told.value.data["to"] == zerodev_kernel.FACTORY
     request = ask(live_golem, kind="ZERODEV")
     shown = {line["words"]: (line["after"], line["note"]) for line in request.shown["differences"]}
     account = told.value.data["address"]
@@ -98,7 +98,7 @@ def test_accounts_of_other_keys_and_what_is_no_kernel_are_refused(
     rpc.call("anvil_impersonateAccount", uninstalled)
     data = "0x8a91b0e3" + f"{32:064x}" + f"{0:064x}"
     live_golem.world.wait(
-        rpc.call("eth_sendTransaction", {"from": uninstalled, "to": kernel.ECDSA_VALIDATOR, "data": data})
+        rpc.call("eth_sendTransaction", {"from": uninstalled, "to": zerodev_kernel.ECDSA_VALIDATOR, "data": data})
     )
     with pytest.raises(SignerUnavailable, match="not ruled by one key"):
         ask(live_golem, kind="ZERODEV", account=uninstalled)

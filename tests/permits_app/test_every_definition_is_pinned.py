@@ -17,7 +17,7 @@ from archetypes_app.models import Golem
 from archetypes_app.owner_group import ensure_owner_group
 from archetypes_app.toolset import resolve
 from permits_app.actions.bring_definition import bring_definition
-from permits_app.actions.pin_definitions import pin_definitions
+from permits_app.actions.pin_builtin_tools import pin_definitions
 from permits_app.actions.preview import preview_action
 from tests.coding_agent import CodingAgent
 from tests.golem_project.pi.conftest import Agent, MakeAgent

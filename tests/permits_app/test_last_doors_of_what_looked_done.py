@@ -14,7 +14,7 @@ from archetypes_app.builtin_archetypes import BUILTIN_ARCHETYPES, BuiltinArchety
 from archetypes_app.models import ToolProfile
 from archetypes_app.models.tick import PlannerKind
 from archetypes_app.owner_group import ensure_owner_group
-from golem_project.heartbeat.owner_actions import steer_golem
+from golem_project.heartbeat.owner_controls import steer_golem
 from golem_project.heartbeat.thinking import model_planner
 from golem_project.pi.token_count import count_text
 from memory_app.models import DreamJournal, Episode

@@ -23,9 +23,9 @@ from tests.permits_app.test_dropped_in_protocol import DAI
 from tests.permits_app.test_dropped_in_protocol import saver as saver
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams
+from tools_app.toolkit.deprecated_params import SERVED_FOR
 from tools_app.toolkit.enums import Category, TickBudget
 from tools_app.toolkit.family import FAMILIES, ToolFamily
-from tools_app.toolkit.old_shape import SERVED_FOR
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.retired_parameters import SchemaRetired, renew_params
 

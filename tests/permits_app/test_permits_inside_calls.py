@@ -14,7 +14,7 @@ from eth_abi.abi import encode
 from eth_account import Account
 
 from permits_app.actions.halt import carry_out_halt, halt_golem
-from permits_app.custody.inner_permits import MOST_SECONDS, sign_inner
+from permits_app.custody.sign_permit2 import MOST_SECONDS, sign_inner
 from permits_app.custody.signing_route import Carrier, SigningRoute
 from permits_app.errors import SignerUnavailable
 from permits_app.permits.plan_store import decode_plan
@@ -31,9 +31,9 @@ from tools_app.chain.abi import encode_call
 from tools_app.core import clock
 from tools_app.protocols.uniswap.router_permits import EXECUTE, SINGLE_TYPES
 from tools_app.standards.calldata import read_exactly
-from tools_app.standards.inner_permits import read_inner, type_permit
 from tools_app.standards.permit2 import PERMIT2
-from tools_app.toolkit.inner_permits import InnerPermit, PermitDetails
+from tools_app.standards.permit2_in_calldata import read_inner, type_permit
+from tools_app.toolkit.permit2_in_call import InnerPermit, PermitDetails
 from tools_app.toolkit.plan import Call, TxPlan
 
 pytestmark = pytest.mark.protocols("uniswap_v4")

@@ -16,7 +16,7 @@ from archetypes_app.toolset import resolve, resolve_toolset
 from golem_project.pi.schema_lines import name_home
 from permits_app.actions.approve_definition import approve_definition
 from permits_app.actions.bring_definition import bring_definition
-from permits_app.actions.pin_definitions import pin_definitions
+from permits_app.actions.pin_builtin_tools import pin_definitions
 from permits_app.actions.revoke_definition import revoke_definition
 from permits_app.limits.policy import load_golem
 from tests import factories

@@ -12,7 +12,7 @@ from django.urls import reverse
 from archetypes_app.models import Golem, SeenDefinition
 from archetypes_app.owner_group import ensure_owner_group
 from archetypes_app.toolset import resolve_toolset
-from permits_app.actions.pin_definitions import list_unseen, pin_definitions, see_definitions
+from permits_app.actions.pin_builtin_tools import list_unseen, pin_definitions, see_definitions
 from permits_app.actions.query import query_state
 from permits_app.errors import DefinitionNotShown
 from permits_app.limits.policy import load_golem

@@ -26,8 +26,8 @@ from tools_app.core import clock
 from tools_app.core.models import AuditEntry
 from tools_app.models import ToolDefinition
 from tools_app.sandbox.definition import DefinitionRefused
+from tools_app.sandbox.owner_toml_definition import LONGEST_COMMAND_MS, read_written
 from tools_app.sandbox.stored_definition import write_toml
-from tools_app.sandbox.written_definition import LONGEST_COMMAND_MS, read_written
 from tools_app.subsystems.coding.fences import Fences
 from tools_app.subsystems.coding.limits import LIMITS
 from tools_app.subsystems.coding.presets import Preset

@@ -35,8 +35,8 @@ from tools_app.sandbox.owner_http_call import (
     WrittenToolAddressRefused,
     WrittenToolFailed,
 )
+from tools_app.sandbox.owner_toml_definition import read_written
 from tools_app.sandbox.stored_definition import check_stored, write_toml
-from tools_app.sandbox.written_definition import read_written
 from tools_app.select_tool_for_venue import UnknownAction
 
 WORDS = """

@@ -39,7 +39,7 @@ from tools_app.standards.concentrated import (
     sqrt_price_of_ratio,
     tick_at_sqrt_price,
 )
-from tools_app.standards.kernel import build_execute
+from tools_app.standards.zerodev_kernel import build_execute
 from tools_app.subsystems.lending.read_tools import _time_left
 from tools_app.subsystems.stream.trades import _largest
 from tools_app.toolkit.plan import Call

@@ -17,7 +17,7 @@ from tools_app.sandbox.definition import DefinitionRefused, read_definition
 from tools_app.sandbox.errors import ModuleRefused
 from tools_app.sandbox.host_functions import _fit, _read_chain, _recall
 from tools_app.sandbox.module_size import check_size, most_module_bytes
-from tools_app.sandbox.written_definition import check_written, read_written
+from tools_app.sandbox.owner_toml_definition import check_written, read_written
 from tools_app.simulation.engine import SimulationTimeout, SimulationUnavailable
 from tools_app.simulation.pyevm.budget import Budget
 from tools_app.simulation.pyevm.engine import Fork

@@ -34,7 +34,7 @@ from tools_app.protocols.erc8004.discovery import find_registrations
 from tools_app.protocols.erc8004.endpoint_domains import DomainProof, check_domains
 from tools_app.protocols.erc8004.reads import IDENTITY, REPUTATION, VALIDATION, read_validations, read_voices
 from tools_app.protocols.erc8004.registration_file import AgentFile, FileSource, read_file
-from tools_app.simulation.state_questions import Conversation
+from tools_app.simulation.before_after_reads import Conversation
 from tools_app.standards import erc8004
 from tools_app.standards.token_logs import TRANSFER_BATCH, read_transfers
 from tools_app.subsystems.data.pool_tools import _scan_created

@@ -12,8 +12,8 @@ from tests.catalogue.stage import open_stage
 from tests.live_golem import LiveGolem
 from tests.tools_app.test_speculation import _ask, _close, _know, _nothing_known, ahead
 from tools_app.toolkit.case import Case
+from tools_app.toolkit.chained_read_params import list_from_answer, list_from_params
 from tools_app.toolkit.enums import ActionClass
-from tools_app.toolkit.followed_params import list_from_answer, list_from_params
 from tools_app.toolkit.registry import REGISTRY
 
 __all__ = ["_nothing_known", "ahead"]

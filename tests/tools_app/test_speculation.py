@@ -23,7 +23,7 @@ from tools_app.core.clock import Deadline
 from tools_app.core.models import OutboxEvent
 from tools_app.models import SpeculationRecord, ToolCooccurrence
 from tools_app.models.tool_cooccurrence import load_predictions, record_outcome
-from tools_app.toolkit.followed_params import list_from_answer
+from tools_app.toolkit.chained_read_params import list_from_answer
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import LocalWriteTool, ReadTool, WriteTool
 

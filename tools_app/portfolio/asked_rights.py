@@ -13,7 +13,7 @@ from typing import Any
 
 from tools_app.chain.abi import AbiDecodeError, checksum, decode_input, encode_call
 from tools_app.portfolio.standing_rights import StandingRight
-from tools_app.standards.inner_permits import list_carriers, read_inner
+from tools_app.standards.permit2_in_calldata import list_carriers, read_inner
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.positions import Gauge, PositionsUnreadable, drive

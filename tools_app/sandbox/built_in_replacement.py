@@ -15,7 +15,7 @@ from pydantic import Field
 from tools_app.core.errors import Recovery
 from tools_app.core.stored_json import read_stored
 from tools_app.sandbox.definition import Definition, DefinitionRefused
-from tools_app.sandbox.written_definition import read_tool
+from tools_app.sandbox.owner_toml_definition import read_tool
 from tools_app.toolkit.declared_params import TAKEN_NAMES, build_declared_model
 from tools_app.toolkit.enums import CapabilityTier, Category, PiTool, RiskLayer
 from tools_app.toolkit.registry import REGISTRY

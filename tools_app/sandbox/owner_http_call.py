@@ -18,8 +18,8 @@ from tools_app.core.errors import BudgetExceeded, GolemError, InvalidParams, Rec
 from tools_app.core.json_types import JsonObject
 from tools_app.core.taint import DataSink, Tainted, TaintLabel, clean_for
 from tools_app.sandbox.definition import Definition
+from tools_app.sandbox.owner_toml_definition import ComposedRead, HttpRead, fill_path, read_tool, split_reference
 from tools_app.sandbox.plain_values import write_plain, write_without_fractions
-from tools_app.sandbox.written_definition import ComposedRead, HttpRead, fill_path, read_tool, split_reference
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.result import encode_result
 

@@ -19,10 +19,10 @@ from tools_app.core.bounded_parsing import OutsideTextRefused, read_exact_json
 from tools_app.models.wasm_module import ToolDefinition
 from tools_app.sandbox.built_in_replacement import find_replaced
 from tools_app.sandbox.definition import MOST_BYTES, Definition, DefinitionRefused
+from tools_app.sandbox.owner_command import make_command_tool
 from tools_app.sandbox.owner_http_call import call_written
 from tools_app.sandbox.owner_tool_call import Origin, call_module
 from tools_app.sandbox.stored_definition import check_stored
-from tools_app.sandbox.written_command import make_command_tool
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.declared_params import build_declared_model
 from tools_app.toolkit.enums import CapabilityTier, PiTool, RiskLayer, SpriteTrigger

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import tomli_w
 
-from tools_app.sandbox import definition, written_definition
+from tools_app.sandbox import definition, owner_toml_definition
 from tools_app.sandbox.definition import Definition, DefinitionRefused
 
 
@@ -15,8 +15,8 @@ def check_stored(body: Mapping[str, object]) -> Definition:
     match body.get("format"):
         case definition.FORMAT:
             return definition.check_definition(body)
-        case written_definition.FORMAT:
-            return written_definition.check_written(body)
+        case owner_toml_definition.FORMAT:
+            return owner_toml_definition.check_written(body)
     raise DefinitionRefused("this is no definition of a tool")
 
 

@@ -20,6 +20,7 @@ from tools_app.chain.node_errors import RpcNonsense, build_revert, revert_bytes
 from tools_app.chain.rpc import parse_bytes, parse_quantity
 from tools_app.core.clock import Deadline
 from tools_app.core.stored_json import read_stored
+from tools_app.simulation.before_after_reads import Conversation, begin, read_outcome, with_told
 from tools_app.simulation.engine import CallOutcome, SimulationRequest, SimulationResult
 from tools_app.simulation.measured_changes import (
     ASK_GAS,
@@ -33,7 +34,6 @@ from tools_app.simulation.measured_changes import (
 )
 from tools_app.simulation.node_engine import NodeEngine, describe_terms, to_fees, to_signed_call
 from tools_app.simulation.node_state import read_state_diff
-from tools_app.simulation.state_questions import Conversation, begin, read_outcome, with_told
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.views import BlockRef, LogEntry
 

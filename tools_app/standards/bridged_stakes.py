@@ -7,7 +7,7 @@ from typing import Final
 
 from tools_app.chain.networks import ChainNotSupported
 from tools_app.standards import erc20
-from tools_app.standards.batches import read_all
+from tools_app.standards.read_all_or_fail import read_all
 from tools_app.toolkit.context import ChainReader
 
 LOCAL_CHAIN_ID: Final = 31_337

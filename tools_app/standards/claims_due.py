@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from tools_app.toolkit.counting_rules import Due
 from tools_app.toolkit.positions import Leg
+from tools_app.toolkit.valuation_rules import Due
 
 AVERAGE_SECONDS: Final = 900
 """Fifteen minutes: whoever moves an average of so many has to hold the price against everybody for as long."""

@@ -2,7 +2,7 @@
 
 An item has a contract and a number and no amount, so whoever judges a plan lets all of that number go. Of ERC-1155 and
 ERC-6909 an account may have many of one number: such a token is no item, and a plan that names one is refused. Such a
-plan names an amount (`tools_app/standards/multi_token_amounts.py`).
+plan names an amount (`tools_app/standards/erc1155_erc6909_amounts.py`).
 See docs/decisions/0535-nfts-a-plan-may-hand-over-only-tokens.md.
 """
 

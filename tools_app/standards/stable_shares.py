@@ -17,8 +17,8 @@ from tools_app.chain.feeds import feed_calls
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.standards.stable_swap import WAD
 from tools_app.toolkit.context import ReadCall, ReadOutcome
-from tools_app.toolkit.counting_rules import Uncounted
 from tools_app.toolkit.positions import Leg, PositionChange, PositionRef, PositionsUnreadable, ShareIndex
+from tools_app.toolkit.valuation_rules import Uncounted
 
 VIRTUAL_PRICE: Final = "function get_virtual_price() view returns (uint256)"
 LP_DECIMALS: Final = 18

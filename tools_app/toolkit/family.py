@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 from tools_app.toolkit.answer import with_place
 from tools_app.toolkit.context import ReadContext
+from tools_app.toolkit.deprecated_params import OldShape
 from tools_app.toolkit.enums import (
     ActionClass,
     CapabilityTier,
@@ -30,7 +31,6 @@ from tools_app.toolkit.enums import (
     SpriteTrigger,
     TickBudget,
 )
-from tools_app.toolkit.old_shape import OldShape
 from tools_app.toolkit.plan import LocalEffect, PlanOutcome
 from tools_app.toolkit.report import Report
 from tools_app.toolkit.schema import build_params_model, with_chain

@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.toolkit.context import ReadCall, ReadOutcome
-from tools_app.toolkit.counting_rules import Due, Uncounted
+from tools_app.toolkit.valuation_rules import Due, Uncounted
 from tools_app.toolkit.views import LogEntry
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from tools_app.core.errors import GolemError, InvalidParams, Recovery
-from tools_app.toolkit.common_words import use_own_words
+from tools_app.toolkit.parameter_synonyms import use_own_words
 from tools_app.toolkit.schema import ToolParams, validate_params
 from tools_app.toolkit.tooldef import ToolDef
 

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from tools_app.core.hashing import hash_canonical
+from tools_app.toolkit.deprecated_params import OldShape
 from tools_app.toolkit.enums import (
     ActionClass,
     CapabilityTier,
@@ -23,7 +24,6 @@ from tools_app.toolkit.enums import (
     SpriteTrigger,
     TickBudget,
 )
-from tools_app.toolkit.old_shape import OldShape
 from tools_app.toolkit.plan import LocalEffect, PlanOutcome, TxPlan
 from tools_app.toolkit.progress_steps import list_said_steps
 from tools_app.toolkit.schema import ToolParams, json_schema

@@ -9,7 +9,10 @@ from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.world.accounts import CHAIN_ID, Actors, derive_actors
 from golem_project.embedded.world.artifacts import Artifacts
 from golem_project.embedded.world.deploy import Deployed, deploy_contracts
-from golem_project.embedded.world.figures import (
+from golem_project.embedded.world.history_writer import Ledger
+from golem_project.embedded.world.pools import OpenPool, open_pool, pools_of
+from golem_project.embedded.world.rpc import JsonRpc
+from golem_project.embedded.world.seed_data import (
     SECONDS_BETWEEN_BLOCKS,
     SECONDS_OF_TRADING,
     SECONDS_OF_WORLD,
@@ -18,10 +21,7 @@ from golem_project.embedded.world.figures import (
     TOKENS,
     worth,
 )
-from golem_project.embedded.world.history_writer import Ledger
-from golem_project.embedded.world.pools import OpenPool, open_pool, pools_of
-from golem_project.embedded.world.rpc import JsonRpc
-from golem_project.embedded.world.trading import (
+from golem_project.embedded.world.seed_swaps import (
     adjust_positions,
     approve_routers,
     make_trade,

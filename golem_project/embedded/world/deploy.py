@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from golem_project.embedded.world.accounts import Actors
 from golem_project.embedded.world.artifacts import Artifacts
-from golem_project.embedded.world.figures import FEED_DECIMALS, NATIVE_PRICE, TOKENS
 from golem_project.embedded.world.history_writer import Ledger
 from golem_project.embedded.world.rpc import encode_arguments
+from golem_project.embedded.world.seed_data import FEED_DECIMALS, NATIVE_PRICE, TOKENS
 from golem_project.embedded.world.solidity import load_contract
 
 PERMIT2 = "0x000000000022D473030F116dDEE9F6B43aC78BA3"

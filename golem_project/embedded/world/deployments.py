@@ -13,7 +13,7 @@ from golem_project.embedded.paths import CHECKOUT
 from golem_project.embedded.world.accounts import CHAIN_ID
 from golem_project.embedded.world.artifacts import Artifacts
 from golem_project.embedded.world.build import BuiltWorld
-from golem_project.embedded.world.figures import TOKENS
+from golem_project.embedded.world.seed_data import TOKENS
 from golem_project.embedded.world.world_table import (
     NativeCoin,
     PoolCodeHashes,

@@ -28,11 +28,11 @@ from golem_project.embedded.world.dev_pool import (
     read_price,
 )
 from golem_project.embedded.world.dev_registry import DevRecord, DevRegistry, Limits
-from golem_project.embedded.world.figures import POOLS, TOKENS_BY_SYMBOL
 from golem_project.embedded.world.fund import DEPLOYMENTS_FILE, find_owner, mint, token_addresses
 from golem_project.embedded.world.node import CHAIN_ID
 from golem_project.embedded.world.rpc import JsonRpc, checksum
 from golem_project.embedded.world.saved_world import bare_state_file, ensure_saved, state_file
+from golem_project.embedded.world.seed_data import POOLS, TOKENS_BY_SYMBOL
 from golem_project.embedded.world.world_table import PoolEntry, read_world_table
 
 FUNDED_WEI = 10_000 * 10**18

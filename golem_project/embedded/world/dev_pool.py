@@ -8,10 +8,10 @@ from fractions import Fraction
 from math import isqrt
 
 from golem_project.embedded.errors import EmbeddedError
-from golem_project.embedded.world.figures import FEED_DECIMALS, TICK_SPACING
 from golem_project.embedded.world.fund import send
 from golem_project.embedded.world.pools import MINT, NO_DEADLINE, gross_up
 from golem_project.embedded.world.rpc import JsonRpc, call_data, checksum
+from golem_project.embedded.world.seed_data import FEED_DECIMALS, TICK_SPACING
 from golem_project.embedded.world.world_table import WorldContracts
 
 LEAST_SQRT_PRICE = 4_295_128_739

@@ -16,7 +16,7 @@ from golem_project.heartbeat.observe_reads import add_elsewhere, observe_chain
 from golem_project.heartbeat.peg_watch import watch_pegs
 from golem_project.heartbeat.permit_facts import read_permit_facts
 from golem_project.heartbeat.strategies.catalog import find_rotation, list_tokens, parse_strategies
-from golem_project.heartbeat.strategies.standing import read_standing_plans
+from golem_project.heartbeat.strategies.standing_plans import read_standing_plans
 from golem_project.heartbeat.unfinished_actions import settle_earlier
 from golem_project.heartbeat.yield_places import read_offers
 from permits_app.actions.check_drawdown import check_drawdown

@@ -11,7 +11,7 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 
 from permits_app.execution import record_archives
-from permits_app.execution.lay_away import lay_away_what_is_old
+from permits_app.execution.archive_old_rows import lay_away_what_is_old
 from permits_app.execution.tick_archives import bring_ticks_back
 from permits_app.models import RecordArchive, TickArchive
 from permits_app.permits import read_record_archives, read_tick_archives

@@ -17,7 +17,7 @@ from tools_app.core.errors import GolemError
 from tools_app.models import ToolDefinition
 from tools_app.sandbox.compiling import hash_module
 from tools_app.sandbox.definition import read_definition
-from tools_app.sandbox.written_definition import read_written
+from tools_app.sandbox.owner_toml_definition import read_written
 
 
 class Command(BaseCommand):

@@ -22,8 +22,8 @@ from archetypes_app.loadout import Loadout, make_loadout
 from archetypes_app.models import Golem
 from archetypes_app.toolset import ArchetypeRule, ProfileRule, ToolsetInputs, resolve, resolve_toolset
 from golem_project.pi.definitions import define_tools
-from golem_project.pi.dialects import Dialect
 from golem_project.pi.manifest import describe_route
+from golem_project.pi.provider_tool_formats import Dialect
 from golem_project.pi.token_count import TOKENIZERS, count_definitions, count_json, count_prompt
 from tools_app.toolkit.enums import Category
 from tools_app.toolkit.golem_toolset import Toolset

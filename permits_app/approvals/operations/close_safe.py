@@ -10,7 +10,7 @@ from archetypes_app.models import Golem
 from permits_app.approval_errors import ChangeUnchanged
 from permits_app.approvals.operations.base import BeforeAndAfter, Proposal, SafeTxDraft
 from permits_app.approvals.safe_nonces import find_free_nonce
-from permits_app.custody.safe_openings import list_watched
+from permits_app.custody.exposed_safe_checks import list_watched
 from permits_app.custody.safe_view import SafeView, open_chain, read_safe
 from permits_app.custody.signing_route import find_end_through
 from permits_app.models import SigningKey

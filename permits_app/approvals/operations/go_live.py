@@ -9,7 +9,7 @@ from archetypes_app.models import CodingWorkspace, Golem
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged, SafeStandsOpen
 from permits_app.approvals.holdings_at_stake import read_stake
 from permits_app.approvals.operations.base import BeforeAndAfter, Proposal
-from permits_app.custody.safe_openings import check_closed_now, check_not_known_open
+from permits_app.custody.exposed_safe_checks import check_closed_now, check_not_known_open
 from permits_app.models import PolicyCage, SpendingLimits
 from tools_app.core import audit_log
 from tools_app.toolkit.enums import RiskTier

@@ -12,7 +12,7 @@ from permits_app.approval_errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.holdings_at_stake import read_stake
 from permits_app.approvals.operations.base import BeforeAndAfter, Proposal, SeenSafe
 from permits_app.approvals.operations.cage import draft_safe_tx, find_mirror, observe_safe
-from permits_app.custody.safe_openings import check_not_known_open
+from permits_app.custody.exposed_safe_checks import check_not_known_open
 from permits_app.halts.resume import resume_golem
 from permits_app.models import CageMirror
 from permits_app.policy_cage.contract import encode_resume

@@ -57,9 +57,9 @@ from tools_app.simulation.differential import SimulationDisagrees
 from tools_app.simulation.engine import ApprovalSeen, SimulationRequest, SimulationResult
 from tools_app.simulation.pyevm.rules import runs_here
 from tools_app.simulation.select import run_simulation
-from tools_app.standards.inner_permits import read_inner
 from tools_app.standards.permit2 import PERMIT2
 from tools_app.standards.permit2_calls import read_given
+from tools_app.standards.permit2_in_calldata import read_inner
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import LEAVING, ActionClass, EngineSetting, RiskLayer, RiskTier
 from tools_app.toolkit.plan import Call, TxPlan
@@ -563,7 +563,7 @@ def judge_surprises(*, plan: TxPlan, simulation: SimulationResult) -> Reject | N
         if way in handed_over:
             continue
         if 0 < seen.amount <= may_leave[way]:
-            # How many both sides have of it then is measured beside (`tools_app/standards/multi_token_amounts.py`).
+            # How many both sides have of it then is measured beside (`tools_app/standards/erc1155_erc6909_amounts.py`).
             may_leave[way] -= seen.amount
             continue
         if seen.recipient == account and (seen.token, seen.token_id) in came_back:

@@ -20,7 +20,7 @@ from permits_app.models import SoldAnswer
 from tests.evm.world import CHAIN_ID, World
 from tests.golem_project.a2a.buyer import PRICE, USD, Buyer, read_receipt
 from tests.golem_project.a2a.real_usdc import mint, put_real_usdc
-from tests.golem_project.a2a.test_paid_reads import open_read
+from tests.golem_project.a2a.test_x402_endpoint import open_read
 from tests.golem_project.pi.conftest import Agent
 from tests.second_chain import SECOND_ID
 from tools_app.core.models import AuditEntry

@@ -17,8 +17,8 @@ from permits_app.models import SoldAnswer
 from tests import factories
 from tests.evm.world import CHAIN_ID
 from tests.golem_project.a2a.buyer import PRICE, Buyer
-from tests.golem_project.a2a.test_paid_reads import buyer as buyer
-from tests.golem_project.a2a.test_paid_reads import open_read
+from tests.golem_project.a2a.test_x402_endpoint import buyer as buyer
+from tests.golem_project.a2a.test_x402_endpoint import open_read
 from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.golem_project.pi.conftest import Agent
 from tests.tools_app.protocols.looks import told

@@ -15,10 +15,10 @@ from permits_app.models import SoldAnswer
 from tests.golem_project.a2a.buyer import PRICE, USD, WORD, Buyer, read_receipt
 from tests.golem_project.a2a.conftest import Line, ask, run, state_of
 from tests.golem_project.a2a.real_usdc import mint
-from tests.golem_project.a2a.test_paid_reads import VISITOR, _send, hand_in
-from tests.golem_project.a2a.test_paid_reads import buyer as buyer
-from tests.golem_project.a2a.test_paid_reads import open_read as open_read
 from tests.golem_project.a2a.test_strangers import open_visit
+from tests.golem_project.a2a.test_x402_endpoint import VISITOR, _send, hand_in
+from tests.golem_project.a2a.test_x402_endpoint import buyer as buyer
+from tests.golem_project.a2a.test_x402_endpoint import open_read as open_read
 from tests.golem_project.pi.conftest import Agent
 from tools_app.chain.abi import checksum
 from tools_app.standards.permit2 import PERMIT2

@@ -10,7 +10,7 @@ import pytest
 
 from archetypes_app.models import Heartbeat
 from archetypes_app.models.tick import PlannerKind
-from golem_project.heartbeat.owner_actions import steer_golem
+from golem_project.heartbeat.owner_controls import steer_golem
 from golem_project.heartbeat.regime import GAS_PAUSE_TIMES
 from golem_project.heartbeat.thinking import model_planner
 from permits_app.models.action_record import ActionRecord

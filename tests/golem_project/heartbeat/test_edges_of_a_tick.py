@@ -18,7 +18,7 @@ from golem_project.heartbeat.duties.monitor import read_pulse
 from golem_project.heartbeat.duties.observer_measures import MEASURES, Counted, _count_fills, _count_looks
 from golem_project.heartbeat.duties.sleepwalker import ObservedCount, _look_around, _publish, find_all
 from golem_project.heartbeat.errors import SteersPending
-from golem_project.heartbeat.owner_actions import steer_golem
+from golem_project.heartbeat.owner_controls import steer_golem
 from golem_project.heartbeat.permit_facts import read_permit_facts
 from golem_project.heartbeat.recorded_probes import read_probes
 from golem_project.heartbeat.steps import validate

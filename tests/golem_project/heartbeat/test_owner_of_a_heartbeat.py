@@ -12,7 +12,7 @@ from django.urls import reverse
 from archetypes_app.models import AlertBatch, Golem, Heartbeat
 from golem_project.heartbeat.errors import HeartbeatOff, SteersPending
 from golem_project.heartbeat.liquidity_rule import LiquidityRule
-from golem_project.heartbeat.owner_actions import steer_golem, tick_soon
+from golem_project.heartbeat.owner_controls import steer_golem, tick_soon
 from tests.factories.golems import make_golem, make_owner
 from tests.golem_project.heartbeat.pulses import RULE, tick, turn_on
 from tests.live_golem import LiveGolem

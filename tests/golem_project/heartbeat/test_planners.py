@@ -14,7 +14,7 @@ from golem_project.cockpit.page_contents import build_cockpit
 from golem_project.heartbeat import cycle
 from golem_project.heartbeat.cycle_state import CycleState
 from golem_project.heartbeat.decision_sentences import tell_decision
-from golem_project.heartbeat.owner_actions import steer_golem
+from golem_project.heartbeat.owner_controls import steer_golem
 from golem_project.heartbeat.thinking.planner import (
     Deliberation,
     PermitStep,

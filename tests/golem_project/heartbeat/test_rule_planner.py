@@ -9,8 +9,8 @@ import pytest
 
 from archetypes_app.models import DecisionCycleRecord, Golem, Heartbeat
 from archetypes_app.models.golem import Golem as GolemRow
-from golem_project.embedded.world.figures import worth
-from golem_project.embedded.world.trading import SLOT0
+from golem_project.embedded.world.seed_data import worth
+from golem_project.embedded.world.seed_swaps import SLOT0
 from golem_project.heartbeat import observe_reads
 from permits_app.models import SpendingLimits
 from permits_app.models.action_record import ActionRecord

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from golem_project.pi.next_call import teach
+from golem_project.pi.suggest_next_call import teach
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.registry import REGISTRY
 

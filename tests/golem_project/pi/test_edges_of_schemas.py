@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from golem_project.pi.definitions import define_tools
-from golem_project.pi.dialects import _camel, to_anthropic, to_gemini
 from golem_project.pi.manifest import _exact, without_words
 from golem_project.pi.openapi_document import OpenApi, PathOperation
 from golem_project.pi.parameter_union import _widen
+from golem_project.pi.provider_tool_formats import _camel, to_anthropic, to_gemini
 from golem_project.pi.python_client import _body_of, _is_closed, _list_fields
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.golem_toolset import Toolset

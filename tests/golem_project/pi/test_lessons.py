@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from golem_project.pi.next_call import complete, teach
+from golem_project.pi.suggest_next_call import complete, teach
 
 ACTION, STATE, SEARCH, GRIMOIRE = "preview_action", "query_state", "search_context", "query_grimoire"
 CANCEL, HALT, UPDATE = "cancel_action", "emergency_halt", "update_directive"

@@ -12,8 +12,8 @@ from archetypes_app.models import ToolOverride
 from archetypes_app.models.override import OverrideMode
 from archetypes_app.toolset import resolve_toolset
 from golem_project.pi.definitions import define_tools, describe_key
-from golem_project.pi.dialects import Dialect
 from golem_project.pi.pi_tool import PiToolDef
+from golem_project.pi.provider_tool_formats import Dialect
 from permits_app.actions.query import OWN_QUERIES
 from tests.golem_project.pi.conftest import Agent, MakeAgent, assert_problem
 from tools_app.toolkit.enums import Phase, PiTool

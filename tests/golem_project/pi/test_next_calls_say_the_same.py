@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from golem_project.pi.next_call import teach
+from golem_project.pi.suggest_next_call import teach
 from tests.golem_project.pi.conftest import Agent, MakeAgent
-from tests.golem_project.pi.test_refusal_hints import EVERYTHING, WRONG
+from tests.golem_project.pi.test_add_next_call import EVERYTHING, WRONG
 from tools_app.toolkit.enums import PiTool
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -13,7 +13,7 @@ from archetypes_app.loadout import MOST_CORE, MOST_TOOLS, Loadout, make_loadout
 from archetypes_app.models import ApiKey, ToolOverride
 from archetypes_app.models.override import OverrideMode
 from golem_project.pi import recent_toolsets, token_count
-from golem_project.pi.dialects import Dialect
+from golem_project.pi.provider_tool_formats import Dialect
 from tests.golem_project.pi.conftest import Agent, MakeAgent, assert_problem
 from tools_app.core import clock
 from tools_app.toolkit.enums import Category

@@ -14,8 +14,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from archetypes_app.loadout import Loadout, make_loadout
 from golem_project.pi.definitions import define_tools
-from golem_project.pi.dialects import Dialect, render_tools
 from golem_project.pi.pi_tool import PiToolDef
+from golem_project.pi.provider_tool_formats import Dialect, render_tools
 from tools_app.toolkit.enums import Category
 from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY

@@ -19,7 +19,7 @@ from tests.proof.forks import Ran
 
 
 def test_of_a_threshold_the_test_at_its_edge_is_asked_first() -> None:
-    hint = [each for each in list_all("golem_project.pi.refusal_hints") if each.mutant.place == "_SHORTEST_PART"]
+    hint = [each for each in list_all("golem_project.pi.add_next_call") if each.mutant.place == "_SHORTEST_PART"]
     named = drawn._list_named(hint)[hint[0].key]
     assert [each.partition("::")[0] for each in named] == ["tests/golem_project/pi/test_words_that_lead_on.py"]
 

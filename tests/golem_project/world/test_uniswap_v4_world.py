@@ -6,9 +6,9 @@ import pytest
 from eth_abi.abi import encode
 from eth_utils.crypto import keccak
 
-from golem_project.embedded.world.figures import worth
 from golem_project.embedded.world.protocols.uniswap_v4 import HOOK, HOOK_FEE, NATIVE, POOL_KEY, POOLS, ZERO, NewPool
 from golem_project.embedded.world.rpc import call_data
+from golem_project.embedded.world.seed_data import worth
 from tests.evm.world import World
 
 pytestmark = pytest.mark.protocols("uniswap_v4")

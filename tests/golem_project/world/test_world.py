@@ -9,7 +9,7 @@ from dataclasses import asdict
 import pytest
 from eth_utils.crypto import keccak
 
-from golem_project.embedded.world import deployments, figures
+from golem_project.embedded.world import deployments, seed_data
 from golem_project.embedded.world.artifacts import fetch_artifacts
 from golem_project.embedded.world.rpc import checksum, encode_arguments
 from golem_project.embedded.world.solidity import load_contract
@@ -113,7 +113,7 @@ def test_pool_prices_are_within_twenty_basis_points_of_the_feeds(world: World) -
     for pool in world.pools:
         symbol0, symbol1 = symbols_of(world, pool)
         price_x192 = pool_price_x192(world, pool)
-        wanted = figures.sqrt_price_x96(symbol0, symbol1) ** 2
+        wanted = seed_data.sqrt_price_x96(symbol0, symbol1) ** 2
         assert abs(price_x192 - wanted) * TWENTY_BPS <= wanted, (symbol0, symbol1, pool.version)
 
 
@@ -121,9 +121,9 @@ def test_pools_hold_what_realistic_pools_hold(world: World) -> None:
     for pool in world.pools:
         dollars = 0
         for symbol in symbols_of(world, pool):
-            token = figures.TOKENS_BY_SYMBOL[symbol]
+            token = seed_data.TOKENS_BY_SYMBOL[symbol]
             balance = world.rpc.balance_of(world.tokens[symbol].address, pool.address)
-            dollars += balance * token.price // 10 ** (token.decimals + figures.FEED_DECIMALS)
+            dollars += balance * token.price // 10 ** (token.decimals + seed_data.FEED_DECIMALS)
         assert 700_000 < dollars < 20_000_000, (symbols_of(world, pool), pool.version, dollars)
 
 

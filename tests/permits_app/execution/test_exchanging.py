@@ -14,7 +14,7 @@ from archetypes_app.models import Golem
 from permits_app.actions.choose_halt import choose_halt
 from permits_app.actions.halt import EXCHANGED_STEP, carry_out_halt, halt_golem
 from permits_app.actions.query import describe_golem
-from permits_app.execution import halt_exchange
+from permits_app.execution import halt_wallet_swaps
 from permits_app.execution.halt_permits import TOOL_NAME
 from permits_app.execution.halt_plan_check import may_sign
 from permits_app.execution.position_unwinding import MOST_ATTEMPTS
@@ -118,7 +118,7 @@ def test_an_owner_who_takes_it_back_between_two_sales_has_the_next_one_not_made(
 ) -> None:
     choose(live_golem, HaltChoice.LEAVE_FOR_BASE)
     halt(live_golem)
-    sell, sold = halt_exchange._sell, []
+    sell, sold = halt_wallet_swaps._sell, []
 
     def sell_once(golem: Golem, *more: Any) -> ActionPermit:
         permit = sell(golem, *more)
@@ -126,7 +126,7 @@ def test_an_owner_who_takes_it_back_between_two_sales_has_the_next_one_not_made(
         choose(live_golem, HaltChoice.STOP)
         return permit
 
-    monkeypatch.setattr(halt_exchange, "_sell", sell_once)
+    monkeypatch.setattr(halt_wallet_swaps, "_sell", sell_once)
     steps = carry_out(live_golem)
     assert len(sold) == 1
     assert steps[EXCHANGED_STEP]["exchanges"][-1]["outcome"] == "its owner stopped this"
@@ -149,7 +149,9 @@ def test_a_worker_that_does_it_twice_sells_once(live_golem: LiveGolem) -> None:
     carry_out(live_golem)
     permits = ActionPermit.objects.filter(action_type="exchange_for_base").count()
     carry_out(live_golem)
-    assert halt_exchange.exchange_holdings(golem=Golem.objects.get(), epoch=1, actor="t", now=clock.now())[1] is True
+    assert (
+        halt_wallet_swaps.exchange_holdings(golem=Golem.objects.get(), epoch=1, actor="t", now=clock.now())[1] is True
+    )
     assert ActionPermit.objects.filter(action_type="exchange_for_base").count() == permits
 
 
@@ -213,9 +215,9 @@ def test_a_dollar_is_exchanged_and_what_is_worth_less_stays(live_golem: LiveGole
         each for each in range(10**18 // 2, 2 * 10**18, 10**12) if (Worth(dai, each, price).micro_usd or 0) >= 10**6
     )
     held = Holdings(())
-    assert halt_exchange._say_why_it_stays(Worth(dai, raw, price), usdc, held) == ""
+    assert halt_wallet_swaps._say_why_it_stays(Worth(dai, raw, price), usdc, held) == ""
     below = next(each for each in range(raw, 0, -(10**12)) if (Worth(dai, each, price).micro_usd or 0) < 10**6)
-    assert "less than a dollar" in halt_exchange._say_why_it_stays(Worth(dai, below, price), usdc, held)
+    assert "less than a dollar" in halt_wallet_swaps._say_why_it_stays(Worth(dai, below, price), usdc, held)
 
 
 @pytest.mark.parametrize(("most_loss_bps", "slippage_bps"), [(1, 1), (99, 99), (100, 100), (101, 100), (5_000, 100)])
@@ -223,10 +225,10 @@ def test_a_sale_slips_by_one_percent_or_by_less_where_less_may_be_lost(
     live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch, most_loss_bps: int, slippage_bps: int
 ) -> None:
     asked: list[int] = []
-    monkeypatch.setattr(halt_exchange, "find_best_sale", lambda **given: asked.append(given["slippage_bps"]))
+    monkeypatch.setattr(halt_wallet_swaps, "find_best_sale", lambda **given: asked.append(given["slippage_bps"]))
     chain = make_context(live_golem.world).chain()
     weth, usdc = (chain.token(live_golem.world.tokens[symbol].address) for symbol in ("WETH", "USDC"))
     worth = Worth(weth, ETH, chain.price(weth))
-    found = halt_exchange._choose_sale(live_golem.golem, worth, usdc, most_loss_bps, chain, clock.now())
-    assert set(asked) == {slippage_bps} and len(asked) == len(halt_exchange.PARTS)
-    assert isinstance(found, halt_exchange._TooDear) and found.outcome == "its owner is needed"
+    found = halt_wallet_swaps._choose_sale(live_golem.golem, worth, usdc, most_loss_bps, chain, clock.now())
+    assert set(asked) == {slippage_bps} and len(asked) == len(halt_wallet_swaps.PARTS)
+    assert isinstance(found, halt_wallet_swaps._TooDear) and found.outcome == "its owner is needed"

@@ -8,7 +8,7 @@ import pytest
 from django.test import override_settings
 
 from golem_project.embedded.world.rpc import call_data
-from golem_project.embedded.world.trading import EXACT_INPUT_SINGLE
+from golem_project.embedded.world.seed_swaps import EXACT_INPUT_SINGLE
 from memory_app.models import Episode
 from memory_app.reflection import PRICE_MOVED
 from permits_app.actions.remember_outcome import remember_outcome

@@ -45,7 +45,7 @@ from tests.permits_app.execution.zerodev_golem import USD, ZerodevGolem
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry, OutboxEvent
 from tools_app.simulation.select import EngineSetting
-from tools_app.standards import kernel
+from tools_app.standards import zerodev_kernel
 from tools_app.standards.user_operation import ENTRY_POINT, decode_operation
 
 
@@ -127,7 +127,7 @@ def test_the_permit_binds_who_pays_what_is_called_and_what_it_may_cost(zerodev: 
         assert hash_plan(permit) != permit.plan_hash
     permit.calls = [{**call, "gas_limit": str(int(call["gas_limit"]) + 1)}]
     assert hash_plan(permit) != permit.plan_hash
-    stolen = kernel.build_execute(decode_calls(permit.batch)[:1], account=zerodev.address)
+    stolen = zerodev_kernel.build_execute(decode_calls(permit.batch)[:1], account=zerodev.address)
     permit.calls = [{**call, "data": "0x" + stolen.data.hex()}]
     assert not carries_its_batch(permit)
 
@@ -260,7 +260,7 @@ def test_an_operation_whose_call_fails_is_a_failed_action_in_a_transaction_that_
 
 def test_a_key_that_no_longer_rules_the_account_signs_in_vain(zerodev: ZerodevGolem) -> None:
     permit_id = zerodev.live.preview()["permit_id"]
-    zerodev.act_as_account(kernel.ECDSA_VALIDATOR, "onInstall(bytes)", bytes.fromhex("11" * 20))
+    zerodev.act_as_account(zerodev_kernel.ECDSA_VALIDATOR, "onInstall(bytes)", bytes.fromhex("11" * 20))
     done = zerodev.live.commit(permit_id)
     assert done["problem"]["code"] == "SIGNER_UNAVAILABLE" and "AA24" in done["problem"]["detail"]
     assert not OutboundTransaction.objects.exists()

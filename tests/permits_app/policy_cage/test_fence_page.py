@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from archetypes_app.owner_group import ensure_owner_group
 from permits_app.policy_cage.contract import encode_set_session
-from permits_app.policy_cage.roles_fence import ALLOW_FUNCTION
+from permits_app.policy_cage.zodiac_roles_calls import ALLOW_FUNCTION
 from tests.live_golem import LiveGolem
 from tests.permits_app.caged_golem import CagedGolem
 from tests.proof.heists.roles import install_roles

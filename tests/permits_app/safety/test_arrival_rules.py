@@ -15,8 +15,8 @@ from permits_app.safety.hook import HookCall
 from tests.permits_app.safety.test_position_rules import simulated
 from tests.tools_app.portfolio.paper_bank import CASH, CHAIN_ID, LOAN, ME, SHARE, Paper, read_paper
 from tools_app.simulation.engine import TransferSeen
-from tools_app.toolkit.counting_rules import Shown, Uncounted
 from tools_app.toolkit.positions import Leg, Position, PositionRef
+from tools_app.toolkit.valuation_rules import Shown, Uncounted
 
 REF = PositionRef("lender", "account", CHAIN_ID, ME)
 DOLLAR, MICRO_DOLLAR = 10**18, 10**12

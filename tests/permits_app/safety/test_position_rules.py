@@ -24,9 +24,9 @@ from tests.tools_app.portfolio.paper_bank import LOAN as PAPER_LOAN
 from tests.tools_app.portfolio.paper_bank import Paper, read_paper
 from tools_app.portfolio.health import measure_health
 from tools_app.simulation.engine import SimulationResult
-from tools_app.toolkit.counting_rules import Shown, Uncounted
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.positions import Gauge, GaugeBound, Leg, OrderStanding, Position, PositionChange, PositionRef
+from tools_app.toolkit.valuation_rules import Shown, Uncounted
 from tools_app.toolkit.views import BlockRef
 
 CASH, LOAN = "0x" + "11" * 20, "0x" + "22" * 20

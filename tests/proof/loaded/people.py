@@ -28,7 +28,7 @@ from archetypes_app.models import Archetype, Golem, Heartbeat, ToolProfile
 from archetypes_app.models.api_key import Scope
 from archetypes_app.models.golem import Maker
 from golem_project.embedded.world.fund import fund
-from golem_project.heartbeat.owner_actions import save_heartbeat
+from golem_project.heartbeat.owner_controls import save_heartbeat
 from permits_app.actions.allow_addresses import allow_addresses
 from permits_app.actions.halt import halt_golem
 from permits_app.actions.request_change import request_operation

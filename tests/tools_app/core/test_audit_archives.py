@@ -23,7 +23,8 @@ from permits_app.execution.audit_archives import lay_away_old_entries
 from permits_app.models import RecordKeeping
 from tests import factories
 from tests.explained import explain_all
-from tools_app.core import audit_log, clock, lay_away_audit
+from tools_app.core import archive_audit_entries, audit_log, clock
+from tools_app.core.archive_audit_entries import lay_away_entries
 from tools_app.core.audit_archives import (
     AuditArchiveBroken,
     find_entry,
@@ -34,7 +35,6 @@ from tools_app.core.audit_archives import (
 )
 from tools_app.core.audit_checkpoints import sign_head, verify_stored_chain
 from tools_app.core.audit_export import export_chain, verify_file
-from tools_app.core.lay_away_audit import lay_away_entries
 from tools_app.core.models import AuditArchive, AuditCheckpoint, AuditEntry, AuditHead
 
 pytestmark = pytest.mark.django_db
@@ -47,7 +47,7 @@ LATER = timedelta(days=800)
 @pytest.fixture(autouse=True)
 def few_entries(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.GOLEM_AUDIT_KEY_FILE = str(tmp_path / "audit_key.pem")
-    monkeypatch.setattr(lay_away_audit, "LEAST_ENTRIES", 3)
+    monkeypatch.setattr(archive_audit_entries, "LEAST_ENTRIES", 3)
 
 
 def write(golem_id: UUID, count: int, *, now: datetime | None = None) -> None:
@@ -298,7 +298,7 @@ def test_each_owner_keeps_the_log_for_as_long_as_they_said_and_only_who_has_some
     golem_id: UUID, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: Any
 ) -> None:
     # What the statement was made with.
-    monkeypatch.setattr(lay_away_audit, "LEAST_ENTRIES", 200)
+    monkeypatch.setattr(archive_audit_entries, "LEAST_ENTRIES", 200)
     golem = factories.make_golem(owner=factories.make_owner(name="busy"), name="Busy")
     now = clock.now().replace(microsecond=0)
     write(golem.pk, 201, now=now)
@@ -318,7 +318,7 @@ def test_each_owner_keeps_the_log_for_as_long_as_they_said_and_only_who_has_some
 def test_nothing_is_laid_away_while_servers_may_run_beside_that_know_no_archive(
     golem_id: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lay_away_audit, "LEAST_ENTRIES", 200)
+    monkeypatch.setattr(archive_audit_entries, "LEAST_ENTRIES", 200)
     write(golem_id, 200)
     rolled_out = clock.now() + LATER
     rows = MigrationRecorder.Migration.objects.filter(app="tools_app", name="0030_archives_of_the_audit_log")
@@ -331,7 +331,7 @@ def test_nothing_is_laid_away_while_servers_may_run_beside_that_know_no_archive(
 def test_a_part_of_two_hundred_entries_is_laid_away_and_a_smaller_one_stays(
     golem_id: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lay_away_audit, "LEAST_ENTRIES", 200)
+    monkeypatch.setattr(archive_audit_entries, "LEAST_ENTRIES", 200)
     write(golem_id, 188)
     assert AuditHead.objects.get(golem_id=golem_id).seq == 199
     assert lay_away_old_entries(now=clock.now() + LATER).entries == 0 and lay_away(golem_id) == []
@@ -342,7 +342,7 @@ def test_a_part_of_two_hundred_entries_is_laid_away_and_a_smaller_one_stays(
 def test_one_log_that_does_not_hold_keeps_no_other_waiting(
     golem_id: UUID, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(lay_away_audit, "LEAST_ENTRIES", 200)
+    monkeypatch.setattr(archive_audit_entries, "LEAST_ENTRIES", 200)
     owner = factories.make_owner(name="two")
     made = [factories.make_golem(owner=owner, name=name) for name in ("One", "Two")]
     first, second = sorted(made, key=lambda golem: golem.pk)

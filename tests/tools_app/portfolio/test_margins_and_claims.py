@@ -18,9 +18,9 @@ from tools_app.portfolio.holdings import Holdings, measure_holdings
 from tools_app.standards.claims_due import ONE, Maturing
 from tools_app.standards.pool_maths import reserves_at
 from tools_app.subsystems.safety.price_shocks import shock
-from tools_app.toolkit.counting_rules import Due, Uncounted
 from tools_app.toolkit.positions import Exposure, Leg, Position, PositionRef, PositionsUnreadable, Reads, ShareIndex
 from tools_app.toolkit.protocol import SHELF, ProtocolDef
+from tools_app.toolkit.valuation_rules import Due, Uncounted
 from tools_app.toolkit.views import LogEntry
 
 UNKNOWN = "0x0000000000000000000000000000000000000C09"

@@ -15,8 +15,8 @@ from web3.types import RPCEndpoint
 
 from golem_project.embedded.world.solidity import load_contract
 from tests.evm.world import World
+from tools_app.simulation.pyevm.in_process_web3_provider import PyEvmProvider
 from tools_app.simulation.pyevm.local_chain import LocalChain
-from tools_app.simulation.pyevm.provider import PyEvmProvider
 
 OWNER = Account.from_key(keccak(b"owner of a chain in memory"))
 OTHER = Account.from_key(keccak(b"someone else on it"))

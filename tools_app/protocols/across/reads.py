@@ -25,7 +25,7 @@ from tools_app.protocols.across.transfers import (
     to_address,
     to_word,
 )
-from tools_app.standards.batches import read_all
+from tools_app.standards.read_all_or_fail import read_all
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.views import LogEntry, TokenMeta
 

@@ -12,7 +12,7 @@ from tools_app.chain.abi_records import AbiEvent
 from tools_app.protocols.eigenlayer.addresses import DELEGATION, MAGNITUDES, strategies
 from tools_app.protocols.eigenlayer.math import WAD
 from tools_app.protocols.eigenlayer.reads import MAGNITUDE, NOBODY
-from tools_app.standards.batches import read_all
+from tools_app.standards.read_all_or_fail import read_all
 from tools_app.standards.vault_logs import DAY_SECONDS
 from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, ReadCall

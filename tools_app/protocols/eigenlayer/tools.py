@@ -68,8 +68,8 @@ from tools_app.protocols.eigenlayer.reports import (
     report_leave,
 )
 from tools_app.select_tool_for_venue import whose
-from tools_app.standards.batches import read_all
 from tools_app.standards.erc4626 import SharesMissing
+from tools_app.standards.read_all_or_fail import read_all
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily

@@ -9,7 +9,7 @@ from typing import Final
 from tools_app.protocols.eigenlayer.addresses import DELEGATION, DEPOSITS, NAME, deployments, strategies
 from tools_app.protocols.eigenlayer.math import SLOT_SECONDS
 from tools_app.protocols.eigenlayer.reads import DELAY, NO_DEPOSIT, NO_EXIT, NO_QUEUE, NO_WITHDRAWAL, PAUSED, UNDERLYING
-from tools_app.standards.batches import read_all
+from tools_app.standards.read_all_or_fail import read_all
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.yields import YieldKind, YieldOffer
 

@@ -8,8 +8,8 @@ from tools_app.protocols.erc4626.savings import SSR, yearly_ppm
 from tools_app.protocols.erc4626.tools import VaultNotKnown, vault_tools
 from tools_app.select_tool_for_venue import whose
 from tools_app.standards import erc20
-from tools_app.standards.batches import read_all
 from tools_app.standards.erc4626 import MAX_REDEEM, TO_ASSETS
+from tools_app.standards.read_all_or_fail import read_all
 from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ReadCall, ReadContext
 from tools_app.toolkit.enums import TickBudget

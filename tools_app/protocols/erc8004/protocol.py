@@ -7,7 +7,7 @@ from typing import Final
 from tools_app.protocols.erc8004.addresses import IDENTITY, LOCAL_CHAIN_ID, NAME, REPUTATION, VALIDATION, deployments
 from tools_app.protocols.erc8004.effects import EFFECTS
 from tools_app.standards import erc8004
-from tools_app.standards.item_rights import describe_item_rights
+from tools_app.standards.erc721_approvals import describe_item_rights
 from tools_app.toolkit.protocol import NOTHING_HELD, Contract, ProtocolDef
 
 _TRANSFER: Final = "function safeTransferFrom(address,address,uint256)"

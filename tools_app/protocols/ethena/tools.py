@@ -34,7 +34,6 @@ from tools_app.protocols.ethena.reads import (
 )
 from tools_app.select_tool_for_venue import whose
 from tools_app.standards import erc20
-from tools_app.standards.batches import read_all
 from tools_app.standards.erc4626 import (
     MOST_JUMP_BPS,
     PAID_OUT,
@@ -44,6 +43,7 @@ from tools_app.standards.erc4626 import (
     sum_shares,
 )
 from tools_app.standards.plan_draft import PlanDraft
+from tools_app.standards.read_all_or_fail import read_all
 from tools_app.standards.receipts import list_events, read_details
 from tools_app.standards.vault_logs import read_put_in
 from tools_app.toolkit.answer import OfChain, Told

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tools_app.protocols.ethena.addresses import NAME, find_vault
 from tools_app.protocols.ethena.math import rate_now_bps
 from tools_app.protocols.ethena.reads import DURATION, TOTAL_ASSETS, UNVESTED, VESTING, VESTING_SECONDS
-from tools_app.standards.batches import read_all
+from tools_app.standards.read_all_or_fail import read_all
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.yields import YieldKind, YieldOffer
 

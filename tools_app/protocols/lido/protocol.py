@@ -11,7 +11,7 @@ from tools_app.protocols.lido.effects import EFFECTS
 from tools_app.protocols.lido.history import ShareRate
 from tools_app.protocols.lido.positions import LidoExits, LidoPositions
 from tools_app.protocols.lido.yields import list_yields
-from tools_app.standards.item_rights import describe_item_rights
+from tools_app.standards.erc721_approvals import describe_item_rights
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, Trait
 
 PROTOCOL: Final = ProtocolDef(

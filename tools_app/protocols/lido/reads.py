@@ -9,7 +9,7 @@ from typing import Final
 from tools_app.protocols.lido.addresses import LidoContracts
 from tools_app.protocols.lido.math import SECONDS_PER_SLOT, SLOTS_PER_EPOCH, StakedPool, estimate_ready
 from tools_app.standards import erc20
-from tools_app.standards.batches import read_all
+from tools_app.standards.read_all_or_fail import read_all
 from tools_app.toolkit.context import AbiValues, ChainReader, ReadCall
 
 SHARES_OF: Final = "function sharesOf(address account) view returns (uint256)"

@@ -25,8 +25,8 @@ from tools_app.protocols.liquid_restaking.addresses import (
 from tools_app.protocols.liquid_restaking.issuers import BPS, Holding, Request, Standing
 from tools_app.protocols.liquid_restaking.positions import STAKE, request_ref, stake_ref
 from tools_app.standards import erc20
-from tools_app.standards.batches import read_all
 from tools_app.standards.plan_draft import PlanDraft
+from tools_app.standards.read_all_or_fail import read_all
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import Call, TxPlan

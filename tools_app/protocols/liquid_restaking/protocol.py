@@ -15,7 +15,7 @@ from tools_app.protocols.liquid_restaking.positions import (
     list_trails,
 )
 from tools_app.protocols.liquid_restaking.yields import list_yields
-from tools_app.standards.item_rights import describe_item_rights
+from tools_app.standards.erc721_approvals import describe_item_rights
 from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, Contract, LeavingCall, ProtocolDef, Trait
 
 _ASK_ETHERFI: Final = "function requestWithdraw(address,uint256)"

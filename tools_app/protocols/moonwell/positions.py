@@ -13,7 +13,6 @@ from tools_app.protocols.moonwell.addresses import NAME, Place, find_place
 from tools_app.protocols.moonwell.reads import Account, Held, ask_account
 from tools_app.standards.aave_like.positions import REPAY_SPARE_BPS, ROOM_ABOVE_FLOOR_BPS
 from tools_app.standards.stable_shares import RewardToken
-from tools_app.toolkit.counting_rules import Uncounted
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS
 from tools_app.toolkit.positions import (
     ACCOUNT,
@@ -29,6 +28,7 @@ from tools_app.toolkit.positions import (
     Stuck,
     Wait,
 )
+from tools_app.toolkit.valuation_rules import Uncounted
 
 REWARD_SYMBOL: Final = "WELL"
 REWARD_DECIMALS: Final = 18

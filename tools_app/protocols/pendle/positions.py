@@ -11,9 +11,9 @@ from typing import Final
 from tools_app.core.stored_json import read_stored
 from tools_app.protocols.pendle.addresses import NAME, Place, find_places
 from tools_app.protocols.pendle.market_state import Standing, ask_held, shares_worth
-from tools_app.toolkit.counting_rules import Shown, Uncounted
 from tools_app.toolkit.params import EVERYTHING
 from tools_app.toolkit.positions import Act, ExitStep, Leg, Locked, Position, PositionRef, Positions, Reads, Wait
+from tools_app.toolkit.valuation_rules import Shown, Uncounted
 
 KIND: Final = "market"
 REWARD_DECIMALS: Final = 18

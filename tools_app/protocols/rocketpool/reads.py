@@ -10,7 +10,7 @@ from tools_app.chain.abi_records import AbiEvent
 from tools_app.protocols.rocketpool.addresses import RocketPoolContracts
 from tools_app.protocols.rocketpool.math import ONE, Rate, RateReport
 from tools_app.standards import erc20
-from tools_app.standards.batches import read_all
+from tools_app.standards.read_all_or_fail import read_all
 from tools_app.toolkit.context import ChainReader, ReadCall
 
 EXCHANGE_RATE: Final = "function getExchangeRate() view returns (uint256)"

@@ -24,7 +24,7 @@ from tools_app.protocols.uniswap.v4.position_permits import SINGLE as SINGLE_CAL
 from tools_app.standards.calldata import calls, read_exactly
 from tools_app.toolkit.context import AbiValues
 from tools_app.toolkit.effects import UnknownCall
-from tools_app.toolkit.inner_permits import InnerPermit
+from tools_app.toolkit.permit2_in_call import InnerPermit
 from tools_app.toolkit.plan import Call
 
 

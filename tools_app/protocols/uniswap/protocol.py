@@ -18,7 +18,7 @@ from tools_app.protocols.uniswap.v4 import position_permits
 from tools_app.protocols.uniswap.v4.hooked_pools import V4HookedPools
 from tools_app.protocols.uniswap.v4.position_effects import OnlyTakesOut
 from tools_app.protocols.uniswap.venues import UniswapVenues
-from tools_app.standards.item_rights import describe_item_rights
+from tools_app.standards.erc721_approvals import describe_item_rights
 from tools_app.toolkit.positions import Reads
 from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, NOTHING_HELD, Contract, LeavingCall, ProtocolDef, Trait, Valuer
 

@@ -11,7 +11,7 @@ from typing import Final
 from tools_app.chain.abi import checksum
 from tools_app.protocols.uniswap.v4.exact_values import read_values
 from tools_app.standards.calldata import calls, read_exactly
-from tools_app.toolkit.inner_permits import InnerPermit, PermitDetails
+from tools_app.toolkit.permit2_in_call import InnerPermit, PermitDetails
 from tools_app.toolkit.plan import Call
 
 EXECUTE: Final = "function execute(bytes,bytes[],uint256)"

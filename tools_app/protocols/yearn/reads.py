@@ -8,8 +8,8 @@ from typing import Final
 from tools_app.chain.abi import event_topic
 from tools_app.chain.abi_records import AbiEvent
 from tools_app.core.units import BPS
-from tools_app.standards.batches import read_all
 from tools_app.standards.erc4626 import MAX_DEPOSIT, TO_ASSETS, Vault
+from tools_app.standards.read_all_or_fail import read_all
 from tools_app.standards.vault_logs import DAY_SECONDS
 from tools_app.toolkit.context import ChainReader, ReadCall
 

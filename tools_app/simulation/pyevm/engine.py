@@ -13,6 +13,7 @@ from typing import Any, Final
 from tools_app.chain.abi import checksum, encode_call
 from tools_app.chain.node_errors import GasLimitRefused, build_revert
 from tools_app.core.clock import Deadline
+from tools_app.simulation.before_after_reads import Told, begin, read_outcome, with_told
 from tools_app.simulation.engine import CallOutcome, SigningTerms, SimulationRequest, SimulationResult
 from tools_app.simulation.measured_changes import (
     ASK_GAS,
@@ -32,7 +33,6 @@ from tools_app.simulation.pyevm.loader import CallToTouch, NodeSource
 from tools_app.simulation.pyevm.rules import Rules, rules_of
 from tools_app.simulation.pyevm.state import STATES, BlockEnv
 from tools_app.simulation.pyevm.transaction import Executed, Transaction, describe_error, execute, read
-from tools_app.simulation.state_questions import Told, begin, read_outcome, with_told
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.views import BlockRef, LogEntry

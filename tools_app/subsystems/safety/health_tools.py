@@ -23,8 +23,8 @@ from tools_app.subsystems.safety.account_measurement import (
     sum_cover,
     sum_held,
 )
+from tools_app.subsystems.safety.exit_options import find_way_out
 from tools_app.subsystems.safety.family import ChainOrAll, board
-from tools_app.subsystems.safety.ways_out import find_way_out
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.lending import risk_level
 from tools_app.toolkit.params import Address

@@ -13,7 +13,7 @@ from tools_app.chain.tokens import UNREGISTERED_MARK, TokenNotFound
 from tools_app.core.errors import InvalidParams
 from tools_app.portfolio.holdings import PriceBook
 from tools_app.portfolio.markets import markets_on
-from tools_app.simulation.token_trial import LARGE, TokenTrial, try_token
+from tools_app.simulation.honeypot_check import LARGE, TokenTrial, try_token
 from tools_app.standards import erc20
 from tools_app.subsystems.safety.account_measurement import show_percent
 from tools_app.subsystems.safety.family import board

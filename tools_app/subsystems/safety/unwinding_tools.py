@@ -10,8 +10,8 @@ from pydantic import Field
 
 from tools_app.portfolio.holdings import HeldPosition, PriceBook
 from tools_app.subsystems.safety.account_measurement import OnChain, measure_account, name_position
+from tools_app.subsystems.safety.exit_options import WayOut, find_way_out
 from tools_app.subsystems.safety.family import ChainOrAll, board
-from tools_app.subsystems.safety.ways_out import WayOut, find_way_out
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.params import Address
 from tools_app.toolkit.protocol import SHELF

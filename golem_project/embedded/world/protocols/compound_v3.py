@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from golem_project.embedded.world.figures import worth
 from golem_project.embedded.world.protocol_deployer import Site
 from golem_project.embedded.world.protocols import ProtocolWorld
+from golem_project.embedded.world.seed_data import worth
 
 BASE: Final = "USDC"
 LENT_USD: Final = 2_000_000

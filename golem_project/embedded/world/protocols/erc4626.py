@@ -17,10 +17,10 @@ from eth_account.signers.local import LocalAccount
 from golem_project.embedded.npm import Say, say_to_stderr
 from golem_project.embedded.world.compiled import compile_sources
 from golem_project.embedded.world.fetched_packages import Fetched
-from golem_project.embedded.world.figures import worth
 from golem_project.embedded.world.protocol_deployer import Site
 from golem_project.embedded.world.protocols import ProtocolWorld
 from golem_project.embedded.world.rpc import encode_arguments
+from golem_project.embedded.world.seed_data import worth
 from golem_project.embedded.world.solidity import SETTINGS
 
 ROOT = "@openzeppelin/contracts/"

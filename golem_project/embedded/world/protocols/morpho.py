@@ -6,9 +6,9 @@ from golem_project.embedded.npm import Say, say_to_stderr
 from golem_project.embedded.world.artifact import Artifact
 from golem_project.embedded.world.compiled import compile_sources
 from golem_project.embedded.world.fetched_packages import Fetched
-from golem_project.embedded.world.figures import TOKENS_BY_SYMBOL, worth
 from golem_project.embedded.world.protocol_deployer import Site
 from golem_project.embedded.world.protocols import ProtocolWorld
+from golem_project.embedded.world.seed_data import TOKENS_BY_SYMBOL, worth
 
 # As its authors compile it.
 SETTINGS: dict[str, object] = {

@@ -16,10 +16,10 @@ from eth_utils.crypto import keccak
 
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.world.accounts import CHAIN_ID
-from golem_project.embedded.world.figures import worth
 from golem_project.embedded.world.protocol_deployer import Site
 from golem_project.embedded.world.protocols import ProtocolWorld
 from golem_project.embedded.world.rpc import checksum, encode_arguments
+from golem_project.embedded.world.seed_data import worth
 
 ASSET: Final = "DAI"
 WAD: Final = 10**18

@@ -8,9 +8,9 @@ from golem_project.embedded.npm import Say, say_to_stderr
 from golem_project.embedded.world.artifact import Artifact
 from golem_project.embedded.world.compiled import compile_sources
 from golem_project.embedded.world.fetched_packages import Fetched
-from golem_project.embedded.world.figures import worth
 from golem_project.embedded.world.protocol_deployer import Site
 from golem_project.embedded.world.protocols import ProtocolWorld
+from golem_project.embedded.world.seed_data import worth
 
 # As its authors compile it.
 SETTINGS: Final[dict[str, object]] = {"optimizer": {"enabled": True, "runs": 5_000}, "evmVersion": "istanbul"}

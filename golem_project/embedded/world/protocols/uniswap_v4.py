@@ -11,9 +11,9 @@ from typing import Final
 
 from eth_abi.abi import encode
 
-from golem_project.embedded.world.figures import sqrt_price_x96, worth
 from golem_project.embedded.world.protocol_deployer import Site
 from golem_project.embedded.world.protocols import ProtocolWorld
+from golem_project.embedded.world.seed_data import sqrt_price_x96, worth
 
 ZERO: Final = "0x" + "00" * 20
 NATIVE: Final = "ETH"

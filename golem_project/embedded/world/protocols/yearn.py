@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from golem_project.embedded.world.figures import worth
 from golem_project.embedded.world.protocol_deployer import Site
 from golem_project.embedded.world.protocols import ProtocolWorld
+from golem_project.embedded.world.seed_data import worth
 
 ASSET: Final = "USDC"
 DEPOSITED_USD: Final = 1_000_000

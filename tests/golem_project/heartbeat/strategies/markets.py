@@ -6,7 +6,7 @@ import random
 from datetime import UTC, datetime, timedelta
 from math import exp
 
-from golem_project.heartbeat.strategies.dry_run_market import PricesAt
+from golem_project.heartbeat.strategies.backtest_market import PricesAt
 from tests.bench.recorded import read_recording
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

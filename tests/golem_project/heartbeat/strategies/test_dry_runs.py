@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from golem_project.heartbeat.liquidity_rule import parse_liquidity_rule
+from golem_project.heartbeat.strategies.backtest_engine import DryRun, run_dry
+from golem_project.heartbeat.strategies.backtest_market import DryLoan, PricesAt
 from golem_project.heartbeat.strategies.catalog import parse_strategies
-from golem_project.heartbeat.strategies.dry_run import DryRun, run_dry
-from golem_project.heartbeat.strategies.dry_run_market import DryLoan, PricesAt
 from tests.golem_project.heartbeat.strategies.markets import TICKS, draw_market, read_recorded_market
 from tests.golem_project.heartbeat.strategies.test_strategies import ALL, DAI, HOUR, USD, USDC, WETH
 from tools_app.apps import load_registry

@@ -10,7 +10,7 @@ import pytest
 
 from archetypes_app.models import Heartbeat
 from archetypes_app.models.tick import PlannerKind
-from golem_project.heartbeat.strategies.standing import StandingTrades, read_standing_plans
+from golem_project.heartbeat.strategies.standing_plans import StandingTrades, read_standing_plans
 from permits_app.actions.halt import halt_golem
 from permits_app.models import ActionPermit, ActionRecord, ChangeRequest, StandingPlan
 from permits_app.safety.repetition import LOOP_MOST_IDENTICAL

@@ -11,7 +11,7 @@ import pytest
 from archetypes_app.models import ModelSpendDay
 from archetypes_app.models.tick import PlannerKind
 from golem_project.heartbeat.decision_sentences import tell_decision
-from golem_project.heartbeat.owner_actions import steer_golem
+from golem_project.heartbeat.owner_controls import steer_golem
 from golem_project.heartbeat.thinking import model_planner
 from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.golem_project.heartbeat.thinking.conftest import PRICE, Think, make_client

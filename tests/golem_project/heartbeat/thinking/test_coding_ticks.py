@@ -16,7 +16,7 @@ from archetypes_app.actions.include_coding_tools import include_coding_tools
 from archetypes_app.models import CodingWorkspace, DecisionCycleRecord
 from archetypes_app.models.tick import PlannerKind
 from archetypes_app.owner_group import ensure_owner_group
-from golem_project.heartbeat.owner_actions import steer_golem
+from golem_project.heartbeat.owner_controls import steer_golem
 from golem_project.heartbeat.thinking import model_planner
 from permits_app.actions.execute_change import execute_change
 from permits_app.approval_pages.views import page_of

@@ -12,7 +12,7 @@ from archetypes_app.models.tick import PlannerKind
 from golem_project.cockpit.page_contents import build_cockpit
 from golem_project.heartbeat.decision_sentences import tell_decision
 from golem_project.heartbeat.model_failures import MOST_IN_A_ROW, SOURCE, THINKS_AGAIN, leave_time_for_rules
-from golem_project.heartbeat.owner_actions import steer_golem
+from golem_project.heartbeat.owner_controls import steer_golem
 from golem_project.heartbeat.thinking import model_planner
 from permits_app.actions.announce_warden_actions import turn_warden_on
 from permits_app.models.action_record import ActionRecord

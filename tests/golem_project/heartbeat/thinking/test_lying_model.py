@@ -15,7 +15,7 @@ import pytest
 
 from archetypes_app.models import ModelSpendDay
 from archetypes_app.models.tick import PlannerKind
-from golem_project.heartbeat.owner_actions import steer_golem
+from golem_project.heartbeat.owner_controls import steer_golem
 from golem_project.heartbeat.thinking import model_planner
 from permits_app.models import ActionPermit, ChangeRequest
 from tests.golem_project.heartbeat.pulses import tick, turn_on

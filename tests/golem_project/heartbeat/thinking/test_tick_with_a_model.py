@@ -14,7 +14,7 @@ import pytest
 from archetypes_app.models import ModelSpendDay
 from archetypes_app.models.tick import PlannerKind
 from golem_project.heartbeat.decision_sentences import tell_decision
-from golem_project.heartbeat.owner_actions import steer_golem
+from golem_project.heartbeat.owner_controls import steer_golem
 from golem_project.heartbeat.thinking import model_planner
 from golem_project.heartbeat.thinking.delegate_thinker import ModelDelegateThinker
 from golem_project.heartbeat.thinking.model_planner import ModelPlanner

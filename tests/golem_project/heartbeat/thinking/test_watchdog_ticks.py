@@ -12,7 +12,7 @@ import pytest
 from archetypes_app.actions.sync_builtins import sync_builtins
 from archetypes_app.models import Archetype, Golem
 from archetypes_app.models.tick import PlannerKind
-from golem_project.heartbeat.owner_actions import steer_golem
+from golem_project.heartbeat.owner_controls import steer_golem
 from golem_project.heartbeat.thinking import model_planner
 from permits_app.actions.announce_warden_actions import turn_warden_on
 from permits_app.doors.request_commit import request_commit

@@ -21,7 +21,7 @@ from golem_project.embedded.world.compiled import compile_sources
 from tests.evm.world import World
 from tests.tools_app.simulation.protocol_bytecode import fetch_or_skip
 from tools_app.chain.abi import checksum, encode_args, encode_call
-from tools_app.standards import kernel
+from tools_app.standards import zerodev_kernel
 from tools_app.standards.user_operation import ENTRY_POINT
 
 LOCK = Path(__file__).with_name("zerodev_packages.json")
@@ -88,10 +88,12 @@ class SmartAccounts:
 
     def make_account(self, owner: str) -> str:
         """The Kernel account of `owner`, made by its factory."""
-        creation = kernel.build_creation(owner)
+        creation = zerodev_kernel.build_creation(owner)
         receipt = self.world.send(self.deployer, creation.to, "0x" + creation.data.hex())
         assert receipt["status"] == "0x1"
-        [account] = [log["address"] for log in receipt["logs"] if log["address"] != kernel.ECDSA_VALIDATOR.lower()][:1]
+        [account] = [
+            log["address"] for log in receipt["logs"] if log["address"] != zerodev_kernel.ECDSA_VALIDATOR.lower()
+        ][:1]
         return checksum(account)
 
 
@@ -100,10 +102,10 @@ def deploy_smart_accounts(world: World) -> SmartAccounts:
     code = load_bytecode()
     deployer, sponsor = world.new_account(10**21), Account.create()
     _move(world, _deploy(world, deployer, code["EntryPoint"]), ENTRY_POINT)
-    _move(world, _deploy(world, deployer, code["validator"]), kernel.ECDSA_VALIDATOR)
+    _move(world, _deploy(world, deployer, code["validator"]), zerodev_kernel.ECDSA_VALIDATOR)
     _construct_at(world, IMPLEMENTATION, code["KERNEL_BYTECODE"] + encode_args(("address",), (ENTRY_POINT,)).hex())
     factory = _deploy(world, deployer, code["KERNEL_FACTORY_BYTECODE"], encode_args(("address",), (IMPLEMENTATION,)))
-    _move(world, factory, kernel.FACTORY)
+    _move(world, factory, zerodev_kernel.FACTORY)
     arguments = encode_args(("address", "address"), (ENTRY_POINT, sponsor.address))
     paymaster = _deploy(world, deployer, code["VerifyingPaymaster"], arguments)
     data = "0x" + encode_call(DEPOSIT_TO, paymaster).hex()

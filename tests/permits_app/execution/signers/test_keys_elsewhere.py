@@ -45,8 +45,8 @@ from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.core import clock
 from tools_app.core.errors import InvalidParams
 from tools_app.core.taint import Secret
-from tools_app.standards.inner_permits import read_inner, type_permit
 from tools_app.standards.permit2 import PERMIT2, domain_of
+from tools_app.standards.permit2_in_calldata import read_inner, type_permit
 from tools_app.toolkit.typed_data import TypedData
 
 TYPED = TypedData(

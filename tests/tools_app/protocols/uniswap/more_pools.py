@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from eth_abi.abi import encode
 
-from golem_project.embedded.world.figures import sqrt_price_x96, worth
 from golem_project.embedded.world.protocols.uniswap_v4 import FAR, HIGHEST_TICK, MINT, POOL_KEY, SETTLE_PAIR
+from golem_project.embedded.world.seed_data import sqrt_price_x96, worth
 from tests.evm.world import World
 from tools_app.protocols.uniswap.v4.addresses import v4_on
 from tools_app.protocols.uniswap.v4.keys import TIERS, make_key

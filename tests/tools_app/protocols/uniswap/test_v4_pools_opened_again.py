@@ -9,9 +9,9 @@ import pytest
 
 import tools_app.protocols.uniswap.tools.liquidity
 import tools_app.protocols.uniswap.tools.swaps  # noqa: F401  declares the tools
-from golem_project.embedded.world.figures import sqrt_price_x96, worth
 from golem_project.embedded.world.protocols.uniswap_v4 import HIGHEST_TICK, POOL_KEY
 from golem_project.embedded.world.rpc import call_data
+from golem_project.embedded.world.seed_data import sqrt_price_x96, worth
 from tests.evm.world import World
 from tests.tools_app.factories import call_tool, make_context, run_plan
 from tests.tools_app.protocols.uniswap.more_pools import make_maker, open_v4

@@ -11,7 +11,7 @@ from tests.evm.world import World
 from tests.tools_app.factories import answer_of, make_context
 from tools_app.chain.tokens import TokenNotFound
 from tools_app.core.errors import GolemError, InvalidParams
-from tools_app.simulation.token_trial import TokenTrial, TrialSale
+from tools_app.simulation.honeypot_check import TokenTrial, TrialSale
 from tools_app.subsystems.safety.token_tools import DANGEROUS_TAX_BPS, is_honeypot
 
 ETH = 10**18

@@ -20,8 +20,8 @@ from tools_app.protocols.lido.params import StakedToken
 from tools_app.protocols.lido.positions import STETH, WSTETH
 from tools_app.protocols.lido.reads import Queue, Request, read_queue, read_requests, read_staking
 from tools_app.protocols.lido.tools.family import lido, rate_text, time_text
-from tools_app.standards.batches import read_all
 from tools_app.standards.plan_draft import PlanDraft, check_enough
+from tools_app.standards.read_all_or_fail import read_all
 from tools_app.standards.receipts import list_events, read_details
 from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, ReadCall, WriteContext

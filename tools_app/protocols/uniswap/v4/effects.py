@@ -18,10 +18,10 @@ from tools_app.protocols.uniswap.v4.addresses import V4Contracts
 from tools_app.protocols.uniswap.v4.exact_values import check_no_hook_data, read_key, read_values
 from tools_app.protocols.uniswap.v4.keys import COIN, KEY_TYPE, PoolKey, hooks_of
 from tools_app.standards.calldata import calls, read_exactly
-from tools_app.standards.inner_permits import check_inner
+from tools_app.standards.permit2_in_calldata import check_inner
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import Effects, MarketRead, UnknownCall
-from tools_app.toolkit.inner_permits import InnerPermit
+from tools_app.toolkit.permit2_in_call import InnerPermit
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.views import NATIVE

@@ -17,7 +17,7 @@ from tools_app.protocols.uniswap.v4.exact_values import check_no_hook_data, read
 from tools_app.protocols.uniswap.v4.keys import COIN, KEY_TYPE, PoolKey, hooks_of
 from tools_app.protocols.uniswap.v4.position_permits import MULTICALL, split_permit
 from tools_app.standards.calldata import calls, check_bounded, read_exactly
-from tools_app.standards.inner_permits import check_inner
+from tools_app.standards.permit2_in_calldata import check_inner
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import ChangeRead, Effects, MarketRead, UnknownCall
 from tools_app.toolkit.exit_conditions import There

@@ -12,7 +12,7 @@ from tools_app.chain.abi import checksum
 from tools_app.standards.calldata import calls, read_exactly
 from tools_app.toolkit.context import AbiValues
 from tools_app.toolkit.effects import UnknownCall
-from tools_app.toolkit.inner_permits import InnerPermit, PermitDetails
+from tools_app.toolkit.permit2_in_call import InnerPermit, PermitDetails
 from tools_app.toolkit.plan import Call
 
 MULTICALL: Final = "function multicall(bytes[]) payable returns (bytes[])"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from archetypes_app.models import Golem
-from golem_project.heartbeat.owner_actions import steer_golem
+from golem_project.heartbeat.owner_controls import steer_golem
 from tests.catalogue.stage import Stage
 from tests.golem_project.heartbeat.pulses import tick
 from tools_app.core import clock

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from tools_app.sandbox.definition import Definition
-from tools_app.sandbox.written_argv import fill_argv
-from tools_app.sandbox.written_definition import LONGEST_COMMAND_MS, Command, read_tool
+from tools_app.sandbox.owner_command_argv import fill_argv
+from tools_app.sandbox.owner_toml_definition import LONGEST_COMMAND_MS, Command, read_tool
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.declared_params import build_declared_model

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory_app.deeds import name_deeds, read_deeds, weigh_deeds
+from memory_app.action_kinds import name_deeds, read_deeds, weigh_deeds
 from memory_app.filters import EpisodeFilters
 from memory_app.retrieval import retrieve_episodes
 from tests.memory_app.factories import NOW, make_golem, remember

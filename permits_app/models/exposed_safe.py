@@ -9,7 +9,7 @@ from tools_app.core.models import TimeStamped
 
 
 class SafeOpening(TimeStamped):
-    """A Safe as it was last seen. The row goes when the Safe is closed; only `find_open_safes` writes it."""
+    """A Safe as it was last seen. The row goes when the Safe is closed; only `find_exposed_safes` writes it."""
 
     golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="safe_openings")
     chain_id = models.PositiveBigIntegerField()

@@ -1,4 +1,4 @@
-"""Which kinds of deeds a question asks about, and which an episode tells of, by its tool. Pure but for `deeds.txt`.
+"""Which kinds of actions a question asks about, and which an episode tells of by its tool. Reads `action_kinds.txt`.
 
 "What did we owe after the fall" shares no word with an episode of a loan that was repaid, and still can only be about
 lending. A kind that few of the rows found have in common with the question says more than one that most have.
@@ -19,7 +19,7 @@ from typing import Final
 WEIGHT: Final = 0.08
 VENUE_WEIGHT: Final = 0.05
 """What a shared kind and a named venue count beside a similarity of 0 to 1, times the logarithm of their rareness."""
-_FILE: Final = Path(__file__).with_name("deeds.txt")
+_FILE: Final = Path(__file__).with_name("action_kinds.txt")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from permits_app.execution import halt_sales
-from permits_app.execution.halt_sales import _Sold, plan_sale
+from permits_app.execution import halt_debt_sales
+from permits_app.execution.halt_debt_sales import _Sold, plan_sale
 from tools_app.core import clock
 
 ENOUGH, PART = _Sold("WETH", 7, is_enough=True), _Sold("WETH", 7, is_enough=False)
@@ -35,10 +35,10 @@ def test_a_part_is_sold_only_where_nothing_pays_all_and_no_other_step_is_left(
         asked.append((token, amount))
         return "holdings"
 
-    monkeypatch.setattr(halt_sales, "measure_holdings", lambda **_: None)
-    monkeypatch.setattr(halt_sales, "_choose_sold", lambda *_: sold)
-    monkeypatch.setattr(halt_sales, "find_best_sale", sell)
-    monkeypatch.setattr(halt_sales, "_sell_cover", lambda *_: cover)
+    monkeypatch.setattr(halt_debt_sales, "measure_holdings", lambda **_: None)
+    monkeypatch.setattr(halt_debt_sales, "_choose_sold", lambda *_: sold)
+    monkeypatch.setattr(halt_debt_sales, "find_best_sale", sell)
+    monkeypatch.setattr(halt_debt_sales, "_sell_cover", lambda *_: cover)
     found = plan_sale(
         golem=SimpleNamespace(address="0x"),  # type: ignore[arg-type]
         position=None,  # type: ignore[arg-type]
@@ -63,8 +63,8 @@ def test_the_best_way_that_a_halt_may_not_sign_gives_way_to_the_best_that_it_may
         flow = SimpleNamespace(expected=brings[name])
         return SimpleNamespace(name=name, receives=(flow,), details={"other_routes": ["second", "third"]})
 
-    monkeypatch.setattr(halt_sales, "_plan", plan)
-    found = halt_sales._plan_signable(
+    monkeypatch.setattr(halt_debt_sales, "_plan", plan)
+    found = halt_debt_sales._plan_signable(
         None,  # type: ignore[arg-type]
         {},
         None,  # type: ignore[arg-type]

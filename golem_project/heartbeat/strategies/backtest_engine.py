@@ -14,6 +14,8 @@ from typing import Final
 
 from golem_project.heartbeat.liquidity_plan import RuleWish, plan_liquidity
 from golem_project.heartbeat.liquidity_rule import LiquidityRule
+from golem_project.heartbeat.strategies.backtest_account import DryAccount
+from golem_project.heartbeat.strategies.backtest_market import DryLoan, PricesAt
 from golem_project.heartbeat.strategies.catalog import (
     find_rotation,
     leave_out_stopped,
@@ -21,8 +23,6 @@ from golem_project.heartbeat.strategies.catalog import (
     order_by_risk,
     plan_strategies,
 )
-from golem_project.heartbeat.strategies.dry_account import DryAccount
-from golem_project.heartbeat.strategies.dry_run_market import DryLoan, PricesAt
 from golem_project.heartbeat.strategies.strategy import RuleStrategy, Sight
 from tools_app.toolkit.enums import Phase
 from tools_app.toolkit.views import TokenMeta

@@ -22,7 +22,7 @@ from golem_project.a2a import public_queries
 from golem_project.a2a.models import OpenedRead, Task
 from golem_project.a2a.payment_gas_account import find_address
 from golem_project.a2a.tasks import follow_tasks_task, forget_old_rows_task
-from permits_app.actions import sell_answer
+from permits_app.actions import record_paid_read
 from permits_app.models import SoldAnswer
 from tests import factories
 from tests.admin.rows import page
@@ -241,11 +241,11 @@ def take(buyer: Buyer, live: Agent, payment: dict[str, Any]) -> SoldAnswer:
     """A payment that a server process took, and stopped."""
     given = payment["payload"]["authorization"]
     question = live.golem.opened_reads.get()
-    from golem_project.a2a.selling import Asker, SoldQuestion
+    from golem_project.a2a.settle_paid_read import Asker, SoldQuestion
 
     asked = SoldQuestion(live.golem, question.query, question.venue, {}, PRICE, "", Asker())
-    row = sell_answer.take_payment(
-        sell_answer.AnswerSale(
+    row = record_paid_read.take_payment(
+        record_paid_read.AnswerSale(
             golem_id=live.golem.pk,
             query=asked.query,
             venue=asked.venue,
@@ -343,7 +343,7 @@ def test_one_transaction_pays_for_one_answer(buyer: Buyer, live: Agent) -> None:
     assert buyer.ask(first).status_code == 200
     paid = SoldAnswer.objects.get().transaction
     row = take(buyer, live, second)
-    assert sell_answer.record_sale(row, transaction_hash=paid, now=clock.now()) is None
+    assert record_paid_read.record_sale(row, transaction_hash=paid, now=clock.now()) is None
     row.refresh_from_db()
     assert row.state == "TAKEN" and AuditEntry.objects.filter(event="AnswerSold").count() == 1
 

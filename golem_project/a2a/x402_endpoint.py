@@ -20,7 +20,7 @@ from archetypes_app.ownership import is_owned
 from golem_project.a2a.callers import identify_caller
 from golem_project.a2a.errors import NotForStrangers, PaymentNeeded
 from golem_project.a2a.public_queries import find_opened, sell_read
-from golem_project.a2a.selling import Asker
+from golem_project.a2a.settle_paid_read import Asker
 from golem_project.a2a.views import answers_problems, find_golem
 from golem_project.pi.errors import BodyTooLarge
 from golem_project.pi.exception_handler import PROBLEM_JSON, answer_request

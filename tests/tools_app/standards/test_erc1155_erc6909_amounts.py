@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from tools_app.core.errors import InsufficientBalance
-from tools_app.standards.multi_token_amounts import NOBODY, AmountUncounted, hold_amounts
+from tools_app.standards.erc1155_erc6909_amounts import NOBODY, AmountUncounted, hold_amounts
 from tools_app.standards.one_of_a_kind_tokens import OF_MANY, ONE, SUPPORTS
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
 from tools_app.toolkit.plan import AmountGiven, TxPlan

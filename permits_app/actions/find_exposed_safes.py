@@ -1,4 +1,4 @@
-"""find_open_safes: look whether anybody can act for a golem's Safe through its fallback, and tell its owners at once.
+"""find_exposed_safes: look whether anybody can act for a golem's Safe through its fallback, and tell its owners then.
 
 Whoever the Safe belongs to signs what closes it: the request is prepared here. Until then the golem's heartbeat
 rehearses. The chain is read first, outside any transaction. Appends SafeFoundOpen, LiveSet, SafeClosed and what asking
@@ -20,7 +20,7 @@ from django.db.models import Q
 from archetypes_app.models import Golem
 from permits_app.actions.request_change import request_operation
 from permits_app.approvals.operations.go_live import set_live
-from permits_app.custody.safe_openings import WatchedSafe, list_watched
+from permits_app.custody.exposed_safe_checks import WatchedSafe, list_watched
 from permits_app.custody.safe_view import open_chain
 from permits_app.models import ChangeRequest, SafeOpening
 from permits_app.models.approval import LIVE_STATES
@@ -44,7 +44,7 @@ class Looked:
     openings: Openings
 
 
-def find_open_safes(*, now: datetime) -> dict[str, int]:
+def find_exposed_safes(*, now: datetime) -> dict[str, int]:
     """Look at every Safe that golems act with, or whose cage they follow. One that fails stops nobody else's."""
     silent = set(list_silent_chains(now=now))
     by_chain: dict[int, list[WatchedSafe]] = defaultdict(list)

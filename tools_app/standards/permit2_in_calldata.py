@@ -17,7 +17,7 @@ from tools_app.standards.permit2 import ALLOWANCE, PERMIT2, domain_of
 from tools_app.standards.permit2_calls import GivenThroughPermit2, read_given
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.effects import UnknownCall
-from tools_app.toolkit.inner_permits import InnerPermit, PermitCarrier, PermitDetails
+from tools_app.toolkit.permit2_in_call import InnerPermit, PermitCarrier, PermitDetails
 from tools_app.toolkit.plan import Call, TxPlan
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.typed_data import TypedData

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from archetypes_app import requirements
-from archetypes_app.models import Golem
-from archetypes_app.requirements import (
+from archetypes_app import golem_setup_facts
+from archetypes_app.golem_setup_facts import (
     list_absent_requirements,
     list_every_need,
     list_needed_requirements,
     list_present_requirements,
 )
+from archetypes_app.models import Golem
 from archetypes_app.toolset import ToolsetInputs, list_warnings, resolve_among
 from golem_project import wiring
 from permits_app.models import Wallet
@@ -34,7 +34,7 @@ def golem(db: None) -> Golem:
 @pytest.fixture
 def needs_everything(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As if some registered tool needed each requirement."""
-    monkeypatch.setattr(requirements, "list_needed_requirements", lambda: frozenset(Requirement))
+    monkeypatch.setattr(golem_setup_facts, "list_needed_requirements", lambda: frozenset(Requirement))
     yield
     wiring.configure()
 
@@ -68,7 +68,7 @@ def test_the_server_does_not_call_a_golems_own_matter_absent() -> None:
 
 def test_without_the_fact_from_above_nothing_is_smart(golem: Golem, needs_everything: None) -> None:
     Wallet.objects.create(golem=golem, address=ADDRESS, kind="GNOSIS_SAFE")
-    requirements.configure({})
+    golem_setup_facts.configure({})
     assert Requirement.SMART_WALLET not in list_present_requirements(golem)
     assert Requirement.SMART_WALLET in list_absent_requirements()
 
@@ -76,7 +76,7 @@ def test_without_the_fact_from_above_nothing_is_smart(golem: Golem, needs_everyt
 def test_a_fact_no_tool_needs_costs_no_query(
     golem: Golem, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: Any
 ) -> None:
-    monkeypatch.setattr(requirements, "list_needed_requirements", frozenset)
+    monkeypatch.setattr(golem_setup_facts, "list_needed_requirements", frozenset)
     with django_assert_num_queries(0):
         list_present_requirements(golem)
 

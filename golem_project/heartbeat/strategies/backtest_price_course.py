@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from golem_project.heartbeat.strategies.dry_run_market import PlaceKey, PricesAt
+from golem_project.heartbeat.strategies.backtest_market import PlaceKey, PricesAt
 from tools_app.core.errors import GolemError
 from tools_app.history.index_reads import find_one, read_bars
 from tools_app.history.requested_contracts import have_followed

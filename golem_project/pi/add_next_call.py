@@ -18,9 +18,9 @@ from golem_project.pi.definitions import define_tools
 from golem_project.pi.json_schema import ReadOnlySchema, SchemaReader
 from golem_project.pi.known_values import CODES, RefusedCall, add_known
 from golem_project.pi.lenient_values import find_mistyped
-from golem_project.pi.next_call import browse_tools, complete, teach
 from golem_project.pi.problem_members import Hints, Members, Problem, ReadOnlyMembers, SuggestedCall
 from golem_project.pi.repair_from_refusal import tell_figures
+from golem_project.pi.suggest_next_call import browse_tools, complete, teach
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams, Recovery
 from tools_app.select_tool_for_venue import list_keys, normalize_key

@@ -15,7 +15,7 @@ from golem_project.heartbeat.debt_health import Alarm, WatchedDebt
 from golem_project.heartbeat.liquidity_plan import RuleWish
 from golem_project.heartbeat.liquidity_rule import LiquidityRule
 from golem_project.heartbeat.observation import Observation, ObservedPosition, ObservedToken
-from golem_project.heartbeat.strategies.dry_run_market import DryLoan, DryRange, PlaceKey, PricesAt, feed_of
+from golem_project.heartbeat.strategies.backtest_market import DryLoan, DryRange, PlaceKey, PricesAt, feed_of
 from golem_project.heartbeat.strategies.strategy import SeenPlace, Sight
 from golem_project.heartbeat.strategies.yield_rotation import MOVE_IN, MOVE_OUT, YieldRotation
 from tools_app.core.units import BPS

@@ -35,8 +35,8 @@ from golem_project.pi.lenient_values import (
 from golem_project.pi.parsers import MAX_BODY_BYTES, MAX_DEPTH, read_number
 from golem_project.pi.problem_members import Hints, Members, Problem, ReadOnlyMembers, SuggestedCall
 from tools_app.core.bounded_parsing import read_exact_json
-from tools_app.toolkit.common_words import use_own_words
 from tools_app.toolkit.enums import PiTool
+from tools_app.toolkit.parameter_synonyms import use_own_words
 
 Describe = Callable[[str, str | None], ReadOnlySchema | None]
 """Gives the schema of the parameters of a word at a venue, of the Pi tool itself for an empty one; None for none."""

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from golem_project.embedded.world.accounts import Actors
 from golem_project.embedded.world.deploy import Deployed
-from golem_project.embedded.world.figures import sqrt_price_x96, worth
 from golem_project.embedded.world.history_writer import Ledger
 from golem_project.embedded.world.pools import NO_DEADLINE, UNLIMITED, OpenPool, gross_up
+from golem_project.embedded.world.seed_data import sqrt_price_x96, worth
 
 if TYPE_CHECKING:
     from eth_account.signers.local import LocalAccount

@@ -12,8 +12,8 @@ from typing import Final
 from permits_app.custody.signers.base import TypedSigner
 from permits_app.custody.signers.choose_signer import open_signer
 from permits_app.errors import SignerUnavailable
-from tools_app.standards.inner_permits import find_carrier, type_permit
-from tools_app.toolkit.inner_permits import InnerPermit
+from tools_app.standards.permit2_in_calldata import find_carrier, type_permit
+from tools_app.toolkit.permit2_in_call import InnerPermit
 
 MOST_SECONDS: Final = 3_600
 """A signature that may be handed in for longer is not made."""

@@ -1,4 +1,4 @@
-"""settle_account_codes: a golem's account runs the code that its owners agreed to (EIP-7702), and none once it left.
+"""apply_eip7702_code: a golem's account runs the code that its owners agreed to (EIP-7702), and none once it left.
 
 The account's key signs which code it runs, for its nonce of now, and the relayer sends that. Nothing is sent while the
 golem has something under way, whose nonce that would be. The chain is read first, outside any transaction; each look
@@ -30,7 +30,7 @@ _ACTOR: Final = "system:delegations"
 _LOOK_SECONDS: Final = 1.0
 
 
-def settle_account_codes(*, now: datetime) -> dict[str, int]:
+def apply_eip7702_code(*, now: datetime) -> dict[str, int]:
     """Go one step on with each key that was let run code. One that fails stops no other."""
     keys = list(SigningKey.objects.filter(had_code=True).select_related("golem").order_by("pk"))
     sent = one_by_one(keys, lambda key: _settle(key, now), what="the account's code of")

@@ -24,7 +24,7 @@ from golem_project.a2a.errors import (
     TooManyTasks,
 )
 from golem_project.a2a.payment_gas_account import find_address, open_facilitator, say_away
-from permits_app.actions import sell_answer
+from permits_app.actions import record_paid_read
 from permits_app.models import SoldAnswer
 from permits_app.models.sold_answer import SaleState
 from tools_app import runner
@@ -139,21 +139,21 @@ def sell(
     try:
         answer = row.answer or work_out()
     except Exception:
-        sell_answer.drop_payment(row)
+        record_paid_read.drop_payment(row)
         raise
-    sell_answer.keep_answer(row, answer=answer, now=read_clock())
+    record_paid_read.keep_answer(row, answer=answer, now=read_clock())
     return _settle(row, given, way, question, reader, read_clock)
 
 
 def close_left(*, read_clock: Clock) -> int:
     """Find out what became of payments whose process stopped: paid ones are sold, those that ended are dropped."""
-    left = sell_answer.list_left(now=read_clock())
+    left = record_paid_read.list_left(now=read_clock())
     for row in left:
         now = read_clock()
         try:
             reader = _open_reader(row.chain_id, now)
             if _find_sold(row, _way_of(row), reader, now) is None and now > row.ends_at + _AFTER_ITS_END:
-                sell_answer.drop_payment(row)
+                record_paid_read.drop_payment(row)
         except SaleNotPossible:
             continue
     return len(left)
@@ -200,7 +200,7 @@ def _ask_ways(reader: ChainReader, *, token: TokenMeta, payee: str, amount: int)
 def _find(given: Payment, reader: ChainReader) -> SoldAnswer | None:
     if given.network != f"eip155:{reader.chain_id}":
         return None
-    return sell_answer.find_sale(
+    return record_paid_read.find_sale(
         chain_id=reader.chain_id,
         token=given.token,
         method=str(given.method),
@@ -232,7 +232,7 @@ def _take(
     working = SoldAnswer.objects.filter(golem=question.golem, state=SaleState.TAKEN, lease_until__gt=now).count()
     if working >= settings.GOLEM_MOST_SALES_AT_ONCE:
         raise TooManyTasks("as many answers of this golem are being sold as may at once; nothing was paid")
-    sale = sell_answer.AnswerSale(
+    sale = record_paid_read.AnswerSale(
         golem_id=question.golem.pk,
         query=question.query,
         venue=question.venue,
@@ -249,7 +249,7 @@ def _take(
         since_block=reader.block.number,
         ends_at=datetime.fromtimestamp(given.ends_at, tz=UTC),
     )
-    row = sell_answer.take_payment(sale, now=now)
+    row = record_paid_read.take_payment(sale, now=now)
     if row is None:
         raise PaymentInWork("this payment is being worked on")
     return row
@@ -266,17 +266,17 @@ def _tell_again(
     _check_same(row, question)
     if row.answer:
         return Sold(dict(row.answer), _write_receipt(row))
-    if row.sold_at is None or now > row.sold_at + sell_answer.KEPT:
+    if row.sold_at is None or now > row.sold_at + record_paid_read.KEPT:
         raise PaymentUsed("this was answered, and the answer is not kept any more; sign another payment")
     # It was carried out by somebody while its process stopped: it is paid, and not answered yet.
     answer = work_out()
-    sell_answer.keep_answer(row, answer=answer, now=now)
+    record_paid_read.keep_answer(row, answer=answer, now=now)
     return Sold(answer, _write_receipt(row))
 
 
 def _take_up(row: SoldAnswer, question: SoldQuestion, reader: ChainReader, now: datetime) -> PriceOffer:
     _check_same(row, question)
-    if not sell_answer.take_over(row, now=now):
+    if not record_paid_read.take_over(row, now=now):
         raise PaymentInWork("this payment is being worked on")
     way = _way_of(row)
     known = _ask_ways(reader, token=reader.token(row.token), payee=row.payee, amount=int(row.raw))
@@ -292,7 +292,7 @@ def _settle(
         # It may have been sent: whoever hands the same payment in again has the answer, once it was.
         settled = Settled("", "nobody answers", is_pending=True)
     if not settled.reason:
-        sold = sell_answer.record_sale(row, transaction_hash=settled.transaction, now=read_clock())
+        sold = record_paid_read.record_sale(row, transaction_hash=settled.transaction, now=read_clock())
         if sold is not None:
             return Sold(dict(sold.answer), _write_receipt(sold))
     # Whoever else carried it out: it was paid.
@@ -302,16 +302,16 @@ def _settle(
         return Sold(dict(sold.answer), _write_receipt(sold))
     if settled.is_pending:
         now = read_clock()
-        sell_answer.put_off(row, until=now, now=now)
+        record_paid_read.put_off(row, until=now, now=now)
         raise PaymentInWork("the payment was sent and is not seen on the chain yet; hand the same one in again")
-    sell_answer.drop_payment(row)
+    record_paid_read.drop_payment(row)
     raise _ask(question, later, settled.reason)
 
 
 def _find_sold(row: SoldAnswer, way: PriceOffer, reader: ChainReader, now: datetime) -> SoldAnswer | None:
     """The sale, where the chain tells that its payment was made and no other sale counts the same transaction."""
     paid = find_paid(reader, way=way, payer=row.payer, nonce=int(row.nonce, 16), since_block=row.since_block)
-    tried = (sell_answer.record_sale(row, transaction_hash=each, now=now) for each in paid)
+    tried = (record_paid_read.record_sale(row, transaction_hash=each, now=now) for each in paid)
     return next((sold for sold in tried if sold is not None), None)
 
 

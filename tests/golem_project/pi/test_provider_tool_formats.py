@@ -9,8 +9,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from golem_project.pi.definitions import define_tools
-from golem_project.pi.dialects import Dialect, is_nullable, render_tools, to_gemini, to_strict
 from golem_project.pi.pi_tool import PiToolDef
+from golem_project.pi.provider_tool_formats import Dialect, is_nullable, render_tools, to_gemini, to_strict
 from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY
 

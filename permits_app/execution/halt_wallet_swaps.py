@@ -15,9 +15,9 @@ from functools import partial
 from typing import Final
 
 from archetypes_app.models import Golem
+from permits_app.execution.halt_debt_sales import SLIPPAGE_BPS, find_best_sale
 from permits_app.execution.halt_permits import TOOL_NAME, HaltPlan, execute_halt_plan
 from permits_app.execution.halt_plan_check import may_sign
-from permits_app.execution.halt_sales import SLIPPAGE_BPS, find_best_sale
 from permits_app.execution.position_unwinding import MOST_ATTEMPTS, OWNER_NEEDED, check_halt_plan, open_chain
 from permits_app.halts.halt_choices import EXCHANGE_ACTION, find_exchange
 from permits_app.models import ActionPermit

@@ -25,7 +25,7 @@ from tools_app.sandbox.definition import (
     check_shared_members,
     make_definition,
 )
-from tools_app.sandbox.written_argv import check_argv
+from tools_app.sandbox.owner_command_argv import check_argv
 from tools_app.toolkit.enums import Category
 from tools_app.toolkit.registry import REGISTRY
 

@@ -14,10 +14,10 @@ from typing import Final
 from archetypes_app.models import Heartbeat
 from archetypes_app.toolset import view_golem
 from golem_project.heartbeat.liquidity_rule import LiquidityRule, parse_liquidity_rule
+from golem_project.heartbeat.strategies.backtest_engine import COST_BPS, DryRun, run_dry
+from golem_project.heartbeat.strategies.backtest_market import DryLoan
+from golem_project.heartbeat.strategies.backtest_price_course import RecordedPast, read_past
 from golem_project.heartbeat.strategies.catalog import find_rotation, list_tokens, parse_strategies
-from golem_project.heartbeat.strategies.dry_run import COST_BPS, DryRun, run_dry
-from golem_project.heartbeat.strategies.dry_run_market import DryLoan
-from golem_project.heartbeat.strategies.dry_run_price_course import RecordedPast, read_past
 from golem_project.heartbeat.strategies.strategy import RuleStrategy
 from golem_project.heartbeat.yield_places import read_offers, see_places
 from tools_app import runner

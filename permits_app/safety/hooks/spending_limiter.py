@@ -6,29 +6,27 @@ this hook gives it before anything is simulated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from django.conf import settings
 
-from permits_app.errors import AmountLooksLikeWholeUnits, SlippageLimitExceeded
+from permits_app.errors import SlippageLimitExceeded
 from permits_app.limits.spend_rules import judge_spend
 from permits_app.limits.trading_costs import CostsUsed, TradeCost, judge_costs, measure_trade
 from permits_app.limits.usage import Usage
 from permits_app.rejection import Reject
+from permits_app.safety.amount_unit_check import judge_units, list_amounts
 from permits_app.safety.format_rule_figures import format_bps
 from permits_app.safety.hook import Allow, AllowModified, HookCall, HookStage, Verdict
 from permits_app.safety.load_call_records import records_of
 from permits_app.safety.tiers import returns_to_golem
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
-from tools_app.core.units import MICRO_USD_PER_USD, format_micro_usd, format_units, value_in_micro_usd
+from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import LEAVING
-from tools_app.toolkit.plan import TokenFlow, TxPlan
+from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.views import FeedPrice, TokenMeta
-
-LARGEST_PLAUSIBLE_MICRO_USD = 1_000_000_000 * MICRO_USD_PER_USD
-"""Read as whole units, an amount worth more than this was not meant that way: a wei amount is dust, not a slip."""
 
 LONGEST_DEADLINE_SECONDS = 3_600
 """What is sent may lie in the open no longer than this after its last wait: a price does not hold for a day."""
@@ -111,7 +109,7 @@ def mend(call: HookCall) -> AllowModified | None:
 def load_facts(call: HookCall) -> SpendFacts:
     """Read what hook 3 judges: prices only of tokens an amount is given in, usage only of a call that spends."""
     price_of = _price_reader(call.chain)
-    tokens = {token.address: token for _, _, token in _amounts(call.plan, call.params)} if call.plan else {}
+    tokens = {token.address: token for _, _, token in list_amounts(call.plan, call.params)} if call.plan else {}
     usage = records_of(call).usage if call.value.total_micro_usd else NOTHING_USED
     prices = {address: price_of(token) for address, token in tokens.items()}
     trade = measure_trade(plan=call.plan, value=call.value, venue=call.tool.venue, chain=call.chain)
@@ -145,55 +143,6 @@ def judge_price_impact(*, plan: TxPlan, most_bps: int) -> Reject | None:
     if plan.price_impact_bps is None or plan.price_impact_bps <= most_bps:
         return None
     return _too_much("price_impact", plan.price_impact_bps, most_bps, "a smaller amount, or a deeper pool")
-
-
-def judge_units(
-    *,
-    plan: TxPlan,
-    params: Mapping[str, object],
-    price_of: Callable[[TokenMeta], FeedPrice | None],
-    dust_micro_usd: int,
-) -> Reject | None:
-    """An amount worth less than dust in base units that somebody may well have meant in whole units.
-
-    Looks at the parameters that are an amount of one of the plan's tokens; `price_of` answers None without a feed.
-    """
-    for name, raw, token in _amounts(plan, params):
-        price = price_of(token)
-        if price is None:
-            continue
-        value = _value(raw, token, price)
-        meant = raw * 10**token.decimals
-        if meant == raw or value >= dust_micro_usd or _value(meant, token, price) > LARGEST_PLAUSIBLE_MICRO_USD:
-            continue
-        return Reject(
-            rule="spending_limiter.whole_units",
-            reason=(
-                f"{name} {raw} is {format_units(raw, token.decimals, token.symbol)}, worth {format_micro_usd(value)};"
-                f" amounts are base units, and {raw} {token.symbol} is {meant}"
-            ),
-            observed=f"{format_units(raw, token.decimals, token.symbol)} ({format_micro_usd(value)})",
-            limit=f"at least {format_micro_usd(dust_micro_usd)}",
-            would_pass=f"{name} {meant} for {raw} {token.symbol}",
-            error=AmountLooksLikeWholeUnits,
-            data={"parameter": name, "base_units": str(meant), "decimals": token.decimals},
-        )
-    return None
-
-
-def _amounts(plan: TxPlan, params: Mapping[str, object]) -> Iterator[tuple[str, int, TokenMeta]]:
-    flows: tuple[TokenFlow, ...] = (*plan.spends, *plan.receives)
-    for name, value in params.items():
-        if "amount" not in name or isinstance(value, bool) or not isinstance(value, int):
-            continue
-        for flow in flows:
-            if value in (flow.expected, flow.bound):
-                yield name, value, flow.token
-                break
-
-
-def _value(raw: int, token: TokenMeta, price: FeedPrice) -> int:
-    return value_in_micro_usd(raw=raw, token_decimals=token.decimals, price=price.answer, price_decimals=price.decimals)
 
 
 def _price_reader(chain: ChainReader | None) -> Callable[[TokenMeta], FeedPrice | None]:

@@ -11,6 +11,7 @@ import pytest
 from permits_app.errors import AmountLooksLikeWholeUnits, SlippageLimitExceeded
 from permits_app.models import ActionPermit, SpendEntry, SpendingLimits
 from permits_app.rejection import Reject
+from permits_app.safety.amount_unit_check import judge_units
 from permits_app.safety.hook import Allow, AllowModified, HookStage
 from permits_app.safety.hooks.spending_limiter import (
     NOTHING_USED,
@@ -19,7 +20,6 @@ from permits_app.safety.hooks.spending_limiter import (
     counts_per_day,
     judge_price_impact,
     judge_slippage,
-    judge_units,
     mend,
 )
 from tests.live_golem import LiveGolem

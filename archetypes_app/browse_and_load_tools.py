@@ -21,7 +21,7 @@ from archetypes_app.catalogue_lines import (
     list_category,
     list_everything,
 )
-from archetypes_app.loadout import Loading, Loadout, order_by_need
+from archetypes_app.tool_loadout import Loading, Loadout, order_by_need
 from tools_app.core.errors import InvalidParams
 from tools_app.core.json_types import JsonObject
 from tools_app.toolkit.golem_toolset import Toolset

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from archetypes_app.errors import CategoryUnknown
-from archetypes_app.loadout import MOST_TOKENS, Loading, Loadout
+from archetypes_app.tool_loadout import MOST_TOKENS, Loading, Loadout
 from tools_app.core.errors import InvalidParams
 from tools_app.core.json_types import JsonObject
 from tools_app.toolkit.enums import Category, PiTool

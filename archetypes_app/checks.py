@@ -11,8 +11,8 @@ from django.db.migrations.executor import MigrationExecutor
 
 from archetypes_app.delegation import find_violations
 from archetypes_app.golem_setup_facts import list_absent_requirements
-from archetypes_app.graph import find_stored_violations, read_builtin_nodes
 from archetypes_app.models import ToolOverride
+from archetypes_app.stored_delegation_graph import find_stored_violations, read_builtin_nodes
 from tools_app.toolkit.enums import Requirement
 from tools_app.toolkit.registry import REGISTRY
 

@@ -25,13 +25,13 @@ from archetypes_app.delegation import Node
 from archetypes_app.edit_conflicts import check_unchanged
 from archetypes_app.empty_categories import list_stocked, tell_empty
 from archetypes_app.errors import EditConflict
-from archetypes_app.graph import find_proposal_violations, lock_graph, make_node, read_nodes
-from archetypes_app.intents import CUSTOM, INTENTS
-from archetypes_app.loadout import MOST_TOOLS
+from archetypes_app.golem_intents import CUSTOM, INTENTS
 from archetypes_app.models import ApiKey, Archetype, Golem, ToolOverride, ToolProfile
 from archetypes_app.models.api_key import Scope
 from archetypes_app.models.golem import PHASE_CHOICES
 from archetypes_app.models.profile import CATEGORY_CHOICES
+from archetypes_app.stored_delegation_graph import find_proposal_violations, lock_graph, make_node, read_nodes
+from archetypes_app.tool_loadout import MOST_TOOLS
 from archetypes_app.toolset import ArchetypeRule, list_protocols, make_profile_rule, split_overrides
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.errors import GolemError

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Final
 
-from archetypes_app.intents import INTENTS, find_intent
+from archetypes_app.golem_intents import INTENTS, find_intent
 from archetypes_app.models import ApiKey, Golem
 from archetypes_app.models.api_key import Scope
 from archetypes_app.toolset import resolve_toolset

@@ -27,7 +27,7 @@ from golem_project.middleware.audit_blocked_flows import WatchedTask
 from golem_project.runtime import process_name, queue_waits
 from golem_project.runtime.memory_limit import BEAT, CHILD, WORKER, MemoryWatch
 from golem_project.runtime.trace_export import begin_to_export
-from tools_app.core import clock, spans
+from tools_app.core import clock, trace_spans
 from tools_app.simulation.select import warm_up
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "golem_project.settings.local")
@@ -149,9 +149,9 @@ def export_spans(**_: Any) -> None:  # Any: Celery has no types
 @before_task_publish.connect
 def say_what_led_to_it(headers: Any = None, **_: Any) -> None:  # Any: Celery has no types
     """A task belongs to the trace of who sends it."""
-    name = spans.name_current()
+    name = trace_spans.name_current()
     if isinstance(headers, dict) and name is not None:
-        headers[spans.HEADER] = name
+        headers[trace_spans.HEADER] = name
 
 
 @before_task_publish.connect

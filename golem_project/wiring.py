@@ -54,7 +54,7 @@ from tools_app.chain.chains import ChainSettings, configure_chains, open_reader
 from tools_app.chain.networks import KNOWN_NETWORKS, with_rpc_urls
 from tools_app.chain.rpc import RpcLimits
 from tools_app.chain.token_lists import configure_token_list
-from tools_app.core import audit_key, broker, event_bus, wakeups
+from tools_app.core import audit_key, broker, event_bus, wake_waiting_process
 from tools_app.core.event_ring import RingClient
 from tools_app.core.taint import Secret, TaintLabel
 from tools_app.history import followed_contracts, log_expiry
@@ -73,10 +73,10 @@ from tools_app.toolkit.golem_transfers import GolemTransfers
 from tools_app.toolkit.official_sdk import OfficialSdk
 from tools_app.toolkit.operator_named_places import name_places
 from tools_app.toolkit.order_desks import OrderDesk, OrderDesks
+from tools_app.toolkit.others_money import RightsBook
 from tools_app.toolkit.outside_services import OutsideDoor
 from tools_app.toolkit.payment_hosts import PaymentHosts
 from tools_app.toolkit.predictions import PredictionBook
-from tools_app.toolkit.principals import RightsBook
 from tools_app.toolkit.public_addresses import OwnDoors
 from tools_app.toolkit.retiring_tokens import OnlyFalling
 from tools_app.toolkit.signed_orders import SignedOrders
@@ -113,7 +113,7 @@ def configure() -> None:
         checks_payloads=settings.GOLEM_EVENT_PAYLOADS_ARE_CHECKED,
         awaits_publication=settings.GOLEM_EVENT_PUBLICATION_IS_AWAITED,
     )
-    wakeups.configure(open_listener=_open_listener, open_sender=_open_stream)
+    wake_waiting_process.configure(open_listener=_open_listener, open_sender=_open_stream)
     golem_setup_facts.configure({Requirement.SMART_WALLET: can_batch})
     followed_contracts.configure(list_ruled_pools)
     log_expiry.configure(list_log_days)

@@ -13,9 +13,9 @@ from uuid import UUID, uuid4
 from django.db import transaction
 
 from archetypes_app.errors import UnknownScope
-from archetypes_app.loadout import MOST_TOOLS
 from archetypes_app.models import ApiKey, Golem
 from archetypes_app.models.api_key import Scope
+from archetypes_app.tool_loadout import MOST_TOOLS
 from tools_app.core import audit_log
 from tools_app.core.transaction_retry import retry_aborted
 

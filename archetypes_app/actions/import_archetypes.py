@@ -19,11 +19,11 @@ from archetypes_app.archetype_toml import MOST_BYTES, ArchetypeFile, parse_arche
 from archetypes_app.delegation import Node
 from archetypes_app.edit_conflicts import bump_version
 from archetypes_app.errors import ArchetypeExists, ArchetypeNotFound, InvalidToml
-from archetypes_app.graph import check_proposal, make_node
 from archetypes_app.models import Archetype, ToolOverride, ToolProfile
 from archetypes_app.models.archetype import ArchetypeCategory
 from archetypes_app.models.override import OverrideMode
 from archetypes_app.profiles import find_profiles
+from archetypes_app.stored_delegation_graph import check_proposal, make_node
 from archetypes_app.tool_names import check_overrides
 from archetypes_app.toolset import ArchetypeRule, make_profile_rule
 from archetypes_app.toolset_diff import list_golems_of_archetype, preview_effect, record_change, replace_archetype

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
-from archetypes_app.loadout import Fits, Loading, Loadout
 from archetypes_app.models import ApiKey
+from archetypes_app.tool_loadout import Fits, Loading, Loadout
 from tools_app.core.transaction_retry import retry_aborted
 
 

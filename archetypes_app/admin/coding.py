@@ -27,7 +27,7 @@ from tools_app.core.errors import GolemError
 from tools_app.pages.confirmation import report_refusal, show_confirmation
 from tools_app.pages.html import show_badge
 from tools_app.pages.opened_rows import OPENED
-from tools_app.subsystems.coding.fences import find_fences_for
+from tools_app.subsystems.coding.detect_sandbox_fences import find_fences_for
 from tools_app.subsystems.coding.operations import Workspaces
 from tools_app.subsystems.coding.presets import Preset
 

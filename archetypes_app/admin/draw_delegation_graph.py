@@ -11,7 +11,7 @@ from typing import Final
 
 from archetypes_app.delegation import Node, compute_levels, find_longest_chain, make_graph
 from archetypes_app.errors import DelegationCycle
-from archetypes_app.graph import find_proposal_violations, read_nodes
+from archetypes_app.stored_delegation_graph import find_proposal_violations, read_nodes
 
 BOX_WIDTH: Final = 190
 BOX_HEIGHT: Final = 30

@@ -14,7 +14,7 @@ from django.db import models
 from django.db.models import Q
 
 from archetypes_app.models.api_key import Scope
-from tools_app.core.plain_columns import PlainCharField
+from tools_app.core.visible_text_columns import PlainCharField
 
 
 class SignInState(models.TextChoices):

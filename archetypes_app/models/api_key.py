@@ -8,8 +8,8 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
-from archetypes_app.loadout import MOST_TOOLS
-from tools_app.core.plain_columns import PlainCharField
+from archetypes_app.tool_loadout import MOST_TOOLS
+from tools_app.core.visible_text_columns import PlainCharField
 
 
 class Scope(models.TextChoices):

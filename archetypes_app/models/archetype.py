@@ -8,7 +8,7 @@ from django.db import models
 
 from archetypes_app.models.profile import CATEGORY_CHOICES
 from tools_app.core.models import TimeStamped
-from tools_app.core.plain_columns import PlainTextColumn
+from tools_app.core.visible_text_columns import PlainTextColumn
 
 
 class ArchetypeCategory(models.TextChoices):

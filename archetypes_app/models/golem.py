@@ -11,7 +11,7 @@ from django.core.validators import RegexValidator
 from django.db import models
 
 from tools_app.core.models import TimeStamped
-from tools_app.core.plain_columns import PlainCharField
+from tools_app.core.visible_text_columns import PlainCharField
 from tools_app.toolkit.enums import EngineSetting, Phase
 
 PHASE_CHOICES = [(phase.value, phase.value.capitalize()) for phase in Phase]

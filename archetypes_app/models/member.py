@@ -9,7 +9,7 @@ from django.db import models
 
 from archetypes_app.models.golem import Golem
 from archetypes_app.roles import Role
-from tools_app.core.plain_columns import PlainCharField
+from tools_app.core.visible_text_columns import PlainCharField
 
 MEMBER_ROLES = [(role.value, role.value.capitalize()) for role in (Role.VIEWER, Role.OPERATOR, Role.APPROVER)]
 

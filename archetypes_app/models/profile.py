@@ -7,7 +7,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from tools_app.core.models import TimeStamped
-from tools_app.core.plain_columns import PlainTextColumn
+from tools_app.core.visible_text_columns import PlainTextColumn
 from tools_app.toolkit.enums import Category
 
 CATEGORY_CHOICES = [(category.value, category.value) for category in Category]

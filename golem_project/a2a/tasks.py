@@ -34,9 +34,9 @@ def follow_tasks_task() -> int:
 @shared_task(ignore_result=True)
 def watch_sales_task() -> int:
     """Tell owners of golems that sell answers whether somebody carries payments out."""
-    from golem_project.a2a import sale_watch
+    from golem_project.a2a import unsettled_sale_alert
 
-    return sale_watch.watch_sales(now=clock.now())
+    return unsettled_sale_alert.watch_sales(now=clock.now())
 
 
 @shared_task(ignore_result=True)

@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 
 from archetypes_app.models import Golem
-from tools_app.core.plain_columns import PlainCharField
+from tools_app.core.visible_text_columns import PlainCharField
 
 MINUTES_OF_A_DAY = 1_440
 MOST_CODES_AN_ADDRESS = 3

@@ -12,9 +12,9 @@ from datetime import datetime
 
 from django.conf import settings
 
-from archetypes_app.loadout import make_loadout
 from archetypes_app.models import Golem
 from archetypes_app.models.archetype import InferenceTier
+from archetypes_app.tool_loadout import make_loadout
 from archetypes_app.toolset import resolve_toolset
 from golem_project.heartbeat.thinking.errors import ModelNotConfigured
 from golem_project.heartbeat.thinking.loop_values import ConversationLimits, Exchange, Listener

@@ -15,8 +15,8 @@ from typing import Any, Final
 import asyncssh
 
 from golem_project.coding.ssh_session import SshSession
+from tools_app.subsystems.coding.bounded_command_output import KeptOutput
 from tools_app.subsystems.coding.errors import RemoteUnavailable
-from tools_app.subsystems.coding.kept_output import KeptOutput
 from tools_app.subsystems.coding.limits import LIMITS
 from tools_app.subsystems.coding.operations import Command, EndedBy, RanCommand
 

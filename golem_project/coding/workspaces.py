@@ -16,9 +16,9 @@ from archetypes_app.models import CodingWorkspace
 from archetypes_app.models.coding_workspace import WorkspacePlace
 from tools_app.core.clock import Deadline
 from tools_app.core.taint import Secret
+from tools_app.subsystems.coding.detect_sandbox_fences import ROOT, uid_of
 from tools_app.subsystems.coding.errors import WorkspaceBusy
 from tools_app.subsystems.coding.fenced_commands import FencedCommands
-from tools_app.subsystems.coding.fences import ROOT, uid_of
 from tools_app.subsystems.coding.local_folder import JailFiles
 from tools_app.subsystems.coding.operations import NeedsOwner, Workspace
 

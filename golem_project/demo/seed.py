@@ -22,9 +22,9 @@ from golem_project.embedded.world.rpc import JsonRpc
 from golem_project.heartbeat.owner_controls import save_heartbeat
 from permits_app.actions.allow_addresses import allow_addresses
 from permits_app.custody.create_wallet import create_wallet
+from permits_app.gas_relayer import create_relayer, find_relayer_address
 from permits_app.limits.suggested_allowlist import suggest_allowlist
 from permits_app.models import PolicyCage, SpendingLimits
-from permits_app.relayer import create_relayer, find_relayer_address
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.toolkit.enums import Category
 from tools_app.toolkit.registry import REGISTRY

@@ -18,7 +18,7 @@ from golem_project.pi.problem_members import Members
 from golem_project.runtime.asgi_types import App, Receive, Scope, Send
 from permits_app.safety.hooks.result_filter import filter_result
 from tools_app.core.errors import GolemError
-from tools_app.core.fair_turns import WaitingTurn
+from tools_app.core.fair_queue_places import WaitingTurn
 from tools_app.sandbox.module_size import most_module_bytes
 
 _PAGES: Final = ("/admin/", "/join")

@@ -24,7 +24,7 @@ from golem_project.pi.known_callers import KNOWN, name_session
 from golem_project.runtime.asgi_types import Scope
 from permits_app.errors import TooManyPreviews
 from tools_app.core.errors import GolemError
-from tools_app.core.fair_turns import NoRoom, Turns, WaitingTurn
+from tools_app.core.fair_queue_places import NoRoom, Turns, WaitingTurn
 
 HALT_PATH: Final = "/api/v1/pi/emergency_halt"
 PREVIEW_PATH: Final = "/api/v1/pi/preview_action"

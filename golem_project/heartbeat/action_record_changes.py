@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from golem_project.heartbeat.backoff import REHEARSAL, REHEARSED, WishBackoff, wait_after
 from golem_project.heartbeat.cycle_state import ACTOR, CycleState
+from golem_project.heartbeat.refused_wish_backoff import REHEARSAL, REHEARSED, WishBackoff, wait_after
 from golem_project.heartbeat.thinking.planner import WantedAction
 from permits_app.actions.cancel import cancel_permit
 from permits_app.errors import PermitNotCancellable

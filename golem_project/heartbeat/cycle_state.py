@@ -11,7 +11,6 @@ from archetypes_app.actions.update_vitality import VitalityUpdate
 from archetypes_app.models import Golem
 from archetypes_app.models.archetype import InferenceTier
 from archetypes_app.models.tick import Regime
-from golem_project.heartbeat.backoff import WishBackoff, is_waiting
 from golem_project.heartbeat.debt_health import ToldDebt, WatchedDebt
 from golem_project.heartbeat.ended_actions import tell_answers
 from golem_project.heartbeat.entry_caution import Doubted
@@ -22,6 +21,7 @@ from golem_project.heartbeat.liquidity_rule import LiquidityRule
 from golem_project.heartbeat.memory_caution import HeldBack
 from golem_project.heartbeat.mood import Mood
 from golem_project.heartbeat.observation import Observation
+from golem_project.heartbeat.refused_wish_backoff import WishBackoff, is_waiting
 from golem_project.heartbeat.regime import is_gas_dear
 from golem_project.heartbeat.strategies.strategy import RuleStrategy
 from golem_project.heartbeat.thinking.planner import Deliberation, Planner, Situation, WantedAction

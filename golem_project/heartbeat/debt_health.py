@@ -13,8 +13,8 @@ from enum import IntEnum
 from typing import Final
 from uuid import UUID
 
-from golem_project.heartbeat.backoff import read_waits
 from golem_project.heartbeat.liquidity_plan import RuleWish, Urgency
+from golem_project.heartbeat.refused_wish_backoff import read_waits
 from golem_project.heartbeat.tick_memory import read_memory
 from permits_app.models.action_record import RESCUE_KEY
 from permits_app.safety.format_rule_figures import format_ratio

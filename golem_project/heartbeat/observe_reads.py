@@ -25,7 +25,7 @@ from tools_app.core.stored_json import read_stored
 from tools_app.portfolio.holdings import NO_FEED, Holdings, measure_holdings, value_of
 from tools_app.portfolio.markets import list_markets
 from tools_app.portfolio.position_priority import list_foremost
-from tools_app.portfolio.reading import FirstReads, foretell_positions
+from tools_app.portfolio.read_all_positions import FirstReads, foretell_positions
 from tools_app.standards.erc20 import BALANCE_OF
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.markets import Markets, Pool, RangePosition, RangePositions, sort_tokens

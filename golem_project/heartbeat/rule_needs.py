@@ -12,9 +12,9 @@ from math import log
 from typing import Final
 
 from archetypes_app.models import Golem, Heartbeat
-from golem_project.heartbeat.backoff import REHEARSED, WishBackoff, is_waiting, read_waits
 from golem_project.heartbeat.liquidity_rule import LiquidityRule, parse_liquidity_rule
 from golem_project.heartbeat.needed_limits import RuleNeeds
+from golem_project.heartbeat.refused_wish_backoff import REHEARSED, WishBackoff, is_waiting, read_waits
 from golem_project.heartbeat.strategies.catalog import parse_strategies
 from golem_project.heartbeat.tick_memory import read_memory
 from permits_app.models import PolicyCage, SpendingLimits

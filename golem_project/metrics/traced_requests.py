@@ -23,7 +23,7 @@ from golem_project.runtime.asgi_types import (
     read_start,
     read_state,
 )
-from tools_app.core import spans
+from tools_app.core import trace_spans
 from tools_app.core.json_types import JsonObject
 
 _SPAN: Final = "golem.span"
@@ -41,10 +41,10 @@ class TracedRequests:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         asked = read_request(scope)
-        if asked is None or not spans.is_kept() or asked.path.startswith(_QUIET):
+        if asked is None or not trace_spans.is_kept() or asked.path.startswith(_QUIET):
             await self._inner(scope, receive, send)
             return
-        span = spans.begin("request", led_to_by=_read_offered(asked))
+        span = trace_spans.begin("request", led_to_by=_read_offered(asked))
         state = scope.setdefault("state", {})
         state[_SPAN] = span
         has_begun = False
@@ -61,7 +61,7 @@ class TracedRequests:
             await send(message)
 
         try:
-            with spans.carried(span):
+            with trace_spans.carried(span):
                 await self._inner(scope, receive, pass_on)
         finally:
             if span is not None and not has_begun:
@@ -76,16 +76,16 @@ class CarriedSpans:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         scope = getattr(request, "scope", None)
-        span: spans.OpenStep | None = read_state(scope).get(_SPAN) if scope is not None else None
+        span: trace_spans.OpenStep | None = read_state(scope).get(_SPAN) if scope is not None else None
         if span is None:
             return self.get_response(request)
         span.note(request_id=current_request_id())
-        with spans.carried(span):
+        with trace_spans.carried(span):
             return self.get_response(request)
 
 
 def _read_offered(asked: AskedRequest) -> str | None:
     for name, value in asked.headers:
-        if name == spans.HEADER.encode() and _OFFERED.fullmatch(value):
+        if name == trace_spans.HEADER.encode() and _OFFERED.fullmatch(value):
             return str(value.decode("latin-1"))
     return None

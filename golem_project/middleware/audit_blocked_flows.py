@@ -17,7 +17,7 @@ from django.http import HttpRequest, HttpResponse
 
 from golem_project.middleware.request_id import carried
 from golem_project.runtime.queue_waits import read_waited
-from tools_app.core import clock, spans
+from tools_app.core import clock, trace_spans
 from tools_app.core.blocked_flows import audited
 
 logger = logging.getLogger(__name__)
@@ -67,19 +67,19 @@ class WatchedTask(Task):
         ids = {name: kwargs.get(name) for name in ("request_id", "permit_id", "golem_id")}
         with (
             carried(**ids),
-            spans.within(self._begin_span(ids)),
+            trace_spans.within(self._begin_span(ids)),
             audited(golem_id=UUID(golem_id) if golem_id else None, actor=actor, now=clock.now),
         ):
             return super().__call__(*args, **kwargs)
 
-    def _begin_span(self, ids: dict[str, str | None]) -> spans.OpenStep | None:
+    def _begin_span(self, ids: dict[str, str | None]) -> trace_spans.OpenStep | None:
         """Its step: of who sent it, else of what its permit belongs to. What the clock sends is of nobody."""
-        if not spans.is_kept():
+        if not trace_spans.is_kept():
             return None
         permit_id, golem_id = ids["permit_id"], ids["golem_id"]
-        sender = vars(self.request).get(spans.HEADER) or (spans.recall(permit_id) if permit_id else None)
+        sender = vars(self.request).get(trace_spans.HEADER) or (trace_spans.recall(permit_id) if permit_id else None)
         if sender is None and not permit_id and not golem_id:
             return None
         waited = read_waited(vars(self.request), now=clock.now())
         facts = {name: value for name, value in ids.items() if value}
-        return spans.begin(f"task {self.name}", part_of=sender, waited_ms=round(1_000 * (waited or 0)), **facts)
+        return trace_spans.begin(f"task {self.name}", part_of=sender, waited_ms=round(1_000 * (waited or 0)), **facts)

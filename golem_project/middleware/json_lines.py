@@ -9,7 +9,7 @@ from typing import Final
 
 from golem_project.middleware.request_id import NO_REQUEST
 from golem_project.runtime import process_name
-from tools_app.core import spans
+from tools_app.core import trace_spans
 from tools_app.core.log_redaction import LONGEST
 from tools_app.core.taint import DataSink, redact_text
 
@@ -32,7 +32,7 @@ class JsonFormatter(logging.Formatter):
             value = getattr(record, name, NO_REQUEST)
             if value != NO_REQUEST:
                 told[name] = value
-        span = spans.current()
+        span = trace_spans.current()
         if span is not None:
             told["trace_id"] = span.trace_id
         if record.exc_info:

@@ -13,10 +13,10 @@ from rest_framework.request import Request
 
 from archetypes_app.browse_and_load_tools import TIER_QUERIES
 from golem_project.pi import serializers as wire
+from golem_project.pi.add_known_values import CODES, RefusedCall, add_known
 from golem_project.pi.authentication import Agent
 from golem_project.pi.definitions import define_tools
 from golem_project.pi.json_schema import ReadOnlySchema, SchemaReader
-from golem_project.pi.known_values import CODES, RefusedCall, add_known
 from golem_project.pi.lenient_values import find_mistyped
 from golem_project.pi.problem_members import Hints, Members, Problem, ReadOnlyMembers, SuggestedCall
 from golem_project.pi.repair_from_refusal import tell_figures

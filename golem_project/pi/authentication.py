@@ -26,7 +26,7 @@ from archetypes_app.models import AccessToken, ApiKey, Golem
 from archetypes_app.ownership import is_owned
 from golem_project.pi.errors import AccessTokenOver, ApiKeyExpired, ApiKeyInvalid, ApiKeyRevoked, ApiKeySuspended
 from golem_project.pi.known_callers import KNOWN
-from golem_project.pi.shown_tools import KeyShelf
+from golem_project.pi.visible_tools import KeyShelf
 from tools_app.core import clock
 from tools_app.core.compiled_query import CompiledQuery, CompiledStatement
 from tools_app.core.prepared_statements import Rows, fetch_together

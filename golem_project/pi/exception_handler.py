@@ -27,7 +27,7 @@ from golem_project.middleware.request_id import current_request_id
 from golem_project.pi import errors
 from golem_project.pi.add_next_call import teach_caller
 from golem_project.pi.authentication import REALM, RESOURCE_PATH
-from golem_project.pi.bad_fields import flatten_detail
+from golem_project.pi.list_invalid_fields import flatten_detail
 from golem_project.pi.problem_members import Members, Problem
 from permits_app.safety.hooks.result_filter import filter_result
 from tools_app.core import clock

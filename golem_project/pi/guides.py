@@ -14,7 +14,7 @@ from archetypes_app.builtin_archetypes import BUILTIN_ARCHETYPES, BuiltinArchety
 from archetypes_app.builtin_profiles import BUILTIN_PROFILES
 from archetypes_app.catalogue_lines import CATEGORY_LINES
 from archetypes_app.empty_categories import tell_empty, tell_unmet
-from archetypes_app.loadout import choose_core
+from archetypes_app.tool_loadout import choose_core
 from archetypes_app.toolset import ArchetypeRule, ProfileRule, resolve_archetype_tools
 from golem_project.pi.annotations import annotate
 from golem_project.pi.definitions import define_tools

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from archetypes_app.browse_and_load_tools import TIER_QUERIES
-from archetypes_app.loadout import Loadout
+from archetypes_app.tool_loadout import Loadout
 from golem_project.pi.annotations import annotate, annotate_pi_tool
 from golem_project.pi.definitions import MORE_TOOLS, define_tools
 from golem_project.pi.json_schema import ReadOnlySchema, Schema

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from archetypes_app.models.api_key import Scope
 from golem_project.pi.json_schema import Schema
-from golem_project.pi.shown_schema import show_parameters
+from golem_project.pi.shorten_schema import show_parameters
 from tools_app.toolkit.enums import Phase, PiTool
 
 

@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from golem_project.pi.bad_fields import flatten_detail
 from golem_project.pi.definitions import FILTERS, MAX_TEXT, STORES
 from golem_project.pi.json_schema import Schema
+from golem_project.pi.list_invalid_fields import flatten_detail
 from golem_project.pi.parsers import MAX_DEPTH
 from golem_project.pi.strict_fields import (
     SAYS_SOMETHING,

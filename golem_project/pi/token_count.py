@@ -13,7 +13,7 @@ from typing import Final
 
 import quicktok
 
-from archetypes_app.loadout import MOST_TOKENS
+from archetypes_app.tool_loadout import MOST_TOKENS
 from golem_project.pi.pi_tool import PiToolDef
 from golem_project.pi.provider_tool_formats import Dialect, render_tools
 

@@ -15,11 +15,11 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, connection
 
-from archetypes_app.graph import check_builtin_graph, find_stored_violations
+from archetypes_app.stored_delegation_graph import check_builtin_graph, find_stored_violations
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.models import FrozenRegistry
-from tools_app.subsystems.coding.shown_paths import find_shown
+from tools_app.subsystems.coding.exposed_server_paths import find_shown
 from tools_app.toolkit.registry import REGISTRY
 
 logger = logging.getLogger(__name__)

@@ -11,8 +11,8 @@ from typing import Any, Final
 from django.conf import settings
 
 from golem_project.runtime import process_name
-from tools_app.core import spans
-from tools_app.core.spans import Fact, OpenStep
+from tools_app.core import trace_spans
+from tools_app.core.trace_spans import Fact, OpenStep
 
 _PAUSE_MS: Final = 1_000
 _MOST_WAITING: Final = 4_096
@@ -22,7 +22,7 @@ _SEND_SECONDS: Final = 5
 def begin_to_export() -> None:
     """From here on this process, not one it forks, tells its steps, where a collector is named."""
     if settings.GOLEM_TRACES_URL:
-        spans.keep_in(OtlpTracer(settings.GOLEM_TRACES_URL))
+        trace_spans.keep_in(OtlpTracer(settings.GOLEM_TRACES_URL))
 
 
 class OtlpTracer:
@@ -116,6 +116,6 @@ def _read(name: str) -> Any:  # Any: of the SDK, which is imported where it is u
     from opentelemetry.trace import get_current_span
     from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-    read = TraceContextTextMapPropagator().extract({spans.HEADER: name}, context=Context())
+    read = TraceContextTextMapPropagator().extract({trace_spans.HEADER: name}, context=Context())
     place = get_current_span(read).get_span_context()
     return place if place.is_valid else None

@@ -15,12 +15,12 @@ from memory_app.archive_file import check_archive, find_archive
 from memory_app.insights import show_percent
 from memory_app.tools.families import Confidence, memory
 from memory_app.tools.recall import read_percent
+from tools_app.toolkit.canonical_param_values import Meaning, spell_decimal
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, PiTool, TickBudget
 from tools_app.toolkit.params import Flag
 from tools_app.toolkit.plan import LocalEffect
-from tools_app.toolkit.spelling import Meaning, spell_decimal
 
 ArchiveName = Annotated[
     str,

@@ -11,12 +11,12 @@ from memory_app.models.insight import InsightCategory
 from memory_app.models.provenance import Source, Trust
 from memory_app.provenance import Provenance
 from tools_app.core.errors import InvalidParams
+from tools_app.toolkit.canonical_param_values import Meaning, spell_decimal
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import Category, Requirement
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.params import PLAIN, ChainId, check_whole
-from tools_app.toolkit.spelling import Meaning, spell_decimal
 
 memory = ToolFamily(prefix="memory", category=Category.MEMORY, requires=frozenset({Requirement.MEMORY}))
 

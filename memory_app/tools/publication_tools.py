@@ -16,13 +16,13 @@ from memory_app.actions.publish_artifact import publish_artifact as publish_stat
 from memory_app.tools.families import MemoryId, Note, ResultLimit, memory, read_id
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_micro_usd
+from tools_app.toolkit.canonical_param_values import Meaning
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, TickBudget
 from tools_app.toolkit.params import PLAIN, check_whole
 from tools_app.toolkit.plan import LocalEffect
 from tools_app.toolkit.result import UsdAmount
-from tools_app.toolkit.spelling import Meaning
 
 DomainName = Annotated[Domain, Field(description="Its field.")]
 Subject = Annotated[str, Field(min_length=1, max_length=128, description="Such as a pool."), PLAIN]

@@ -21,13 +21,13 @@ from permits_app.actions.sync_policy_cage import sync_policy_cage
 from permits_app.approval_errors import OwnerCallReverts, RelayerBusy, RelayerNotConfigured
 from permits_app.approvals.cage_rules_text import PHASES, name_rule, show_rule
 from permits_app.custody.safe_view import open_chain
+from permits_app.gas_relayer import IN_FLIGHT, RelayOrder, find_relayer_address, follow, send_order
 from permits_app.models import CageMirror, RelayedTransaction
 from permits_app.models.owner_transaction import RelayPurpose
 from permits_app.permits.blocked_commits import list_silent_chains
 from permits_app.permits.row_locks import lock_settings
 from permits_app.policy_cage.contract import GRACE_SECONDS, Limit, RuleKind, encode_apply_change, limit_key
 from permits_app.policy_cage.state import CageState, PendingChange, RuleId
-from permits_app.relayer import IN_FLIGHT, RelayOrder, find_relayer_address, follow, send_order
 from tools_app.core import audit_log, clock
 from tools_app.core.isolated_sweeps import one_by_one
 from tools_app.core.models import AuditEntry

@@ -14,12 +14,12 @@ from django.db import transaction
 
 from permits_app.custody.account_code import NO_CODE, choose_code, is_known_code
 from permits_app.custody.safe_view import open_chain
+from permits_app.gas_relayer import IN_FLIGHT, RelayOrder, follow, send_order, sign_code
 from permits_app.models import ActionPermit, OutboundTransaction, RelayedTransaction, SigningKey, Wallet
 from permits_app.models.owner_transaction import RelayPurpose
 from permits_app.models.permit import UNFINISHED
 from permits_app.models.transaction import UNSETTLED
 from permits_app.permits.blocked_commits import list_silent_chains
-from permits_app.relayer import IN_FLIGHT, RelayOrder, follow, send_order, sign_code
 from tools_app.chain.running_code import find_delegate, hash_code
 from tools_app.core import audit_log
 from tools_app.core.isolated_sweeps import one_by_one

@@ -14,7 +14,7 @@ from typing import Final
 from permits_app.approval_errors import ChangeStale, WithdrawalFailed
 from permits_app.approvals.stale_requests import find_staleness
 from permits_app.custody.safe_view import open_chain
-from permits_app.execution.asked_withdrawal import read_asked_withdrawal
+from permits_app.execution.approved_withdrawal import read_asked_withdrawal
 from permits_app.execution.halt_permits import HaltPlan, execute_halt_plan
 from permits_app.models import ActionPermit, ChangeRequest, Withdrawal
 from permits_app.models.approval import ChangeState

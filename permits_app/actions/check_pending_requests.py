@@ -27,7 +27,7 @@ from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.isolated_sweeps import one_by_one
 from tools_app.core.json_types import JsonObject
-from tools_app.portfolio.reading import HeldAt
+from tools_app.portfolio.read_all_positions import HeldAt
 from tools_app.portfolio.remembered_positions import remember_positions
 from tools_app.standards.inbound_transfers import list_arrivals
 from tools_app.standards.position_logs import follow_trails
@@ -35,7 +35,7 @@ from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.orders import OrderEnd
 from tools_app.toolkit.positions import Act, ExitStep, Leg, Position, PositionRef, PositionsUnreadable, Wait, drive
 from tools_app.toolkit.protocol import SHELF, ProtocolDef
-from tools_app.toolkit.request_takings import Taking
+from tools_app.toolkit.withdrawal_request_claims import Taking
 
 logger = logging.getLogger(__name__)
 

@@ -19,8 +19,8 @@ from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.fair_batches import in_turns
 from tools_app.core.isolated_sweeps import one_by_one
+from tools_app.toolkit.others_money import RightStanding
 from tools_app.toolkit.positions import PositionsUnreadable
-from tools_app.toolkit.principals import RightStanding
 from tools_app.toolkit.protocol import SHELF
 
 logger = logging.getLogger(__name__)

@@ -42,7 +42,7 @@ from permits_app.permits import capabilities
 from permits_app.permits.row_locks import lock_action
 from permits_app.permits.selectors import read_permit, view_permit
 from tools_app.chain.node_errors import RpcRefused
-from tools_app.core import clock, wakeups
+from tools_app.core import clock, wake_waiting_process
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.json_types import JsonObject
 from tools_app.core.transaction_retry import retry_aborted
@@ -74,7 +74,7 @@ def commit_permit(*, permit_id: UUID) -> JsonObject | None:
     if permit is None:
         return None
     if permit.status == S.COMMITTING:
-        wakeups.tap(name_sending(permit.chain_id))
+        wake_waiting_process.tap(name_sending(permit.chain_id))
     if permit.owner_signatures:
         _follow_owners(permit)
     return view_permit(permit, sent)

@@ -17,7 +17,7 @@ from permits_app.actions.open_permit import open_permit
 from permits_app.actions.preview_module_wish import preview_module_wish
 from permits_app.errors import RateLimited, RightLimitExceeded, RightNotReceived, SpendingLimitExceeded
 from permits_app.limits.policy import load_for_decision, read_policy
-from permits_app.permits.equality import hash_meant
+from permits_app.permits.equal_actions import hash_meant
 from permits_app.permits.market_defaults import MarketDefaults, choose_defaults
 from permits_app.permits.selectors import view_permit
 from permits_app.previews.approval_wait import list_missing

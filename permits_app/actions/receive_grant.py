@@ -15,7 +15,7 @@ from permits_app.models import ReceivedRight
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import InvalidParams
-from tools_app.toolkit.principals import GrantReader
+from tools_app.toolkit.others_money import GrantReader
 from tools_app.toolkit.protocol import SHELF
 
 _READ_BUDGET_MS: Final = 10_000

@@ -19,7 +19,7 @@ from permits_app.safety import hook_chain
 from permits_app.safety.gas_budget import check_gas_fits
 from permits_app.safety.hook import HookCall
 from permits_app.safety.load_call_records import RecordReader, records_of
-from permits_app.safety.tiers import check_tier_holds
+from permits_app.safety.risk_tier_of_call import check_tier_holds
 from tools_app.core import clock
 from tools_app.core.single_row_sql import change_rows
 from tools_app.toolkit.tooldef import LocalWriteTool, WriteTool

@@ -19,9 +19,9 @@ from permits_app.actions.execute_change import record_late_execution
 from permits_app.actions.relay_owner_transaction import relay_owner_transaction, settle_failed
 from permits_app.approvals.owner_states import move_alone
 from permits_app.custody.safe_view import open_chain, read_safe
+from permits_app.gas_relayer import IN_FLIGHT, find_lost, follow
 from permits_app.models import OwnerTransaction, RelayedTransaction
 from permits_app.models.owner_transaction import OwnerTransactionState, RelayPurpose, RelayState
-from permits_app.relayer import IN_FLIGHT, find_lost, follow
 from tools_app.chain.networks import configured_networks
 from tools_app.core.isolated_sweeps import one_by_one
 from tools_app.core.required_value import require

@@ -25,7 +25,7 @@ from permits_app.permits.read_record_archives import read_chosen_days
 from tools_app.chain.chains import get_deployment
 from tools_app.core.stored_json import read_stored
 from tools_app.portfolio.holdings import Holdings
-from tools_app.portfolio.slashes import list_slashes
+from tools_app.portfolio.slash_losses import list_slashes
 from tools_app.toolkit.views import NATIVE, BlockRef
 
 NAV_EVERY: Final = timedelta(minutes=10)

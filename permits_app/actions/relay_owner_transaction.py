@@ -18,11 +18,11 @@ from permits_app.approvals.owner_states import move_alone
 from permits_app.approvals.safe_nonces import check_turn
 from permits_app.approvals.signatures import pick_signatures
 from permits_app.custody.safe_view import SafeView, find_execution, is_success, open_chain, read_safe
+from permits_app.gas_relayer import IN_FLIGHT, RelayOrder, follow, send_order, sign_empty
 from permits_app.models import OwnerTransaction, RelayedTransaction
 from permits_app.models.approval import ChangeState
 from permits_app.models.owner_transaction import OwnerTransactionState, RelayPurpose, RelayState
 from permits_app.policy_cage.safe_tx import join_signatures
-from permits_app.relayer import IN_FLIGHT, RelayOrder, follow, send_order, sign_empty
 from tools_app.chain.networks import get_network
 from tools_app.core import clock
 from tools_app.toolkit.context import ChainReader

@@ -25,7 +25,7 @@ from permits_app.safety import hook_chain
 from permits_app.safety.gas_budget import check_fee_fits, check_gas_fits
 from permits_app.safety.hook import HookCall
 from permits_app.safety.hook_chain import HookReport
-from permits_app.safety.tiers import check_tier_holds
+from permits_app.safety.risk_tier_of_call import check_tier_holds
 from tools_app.core.json_types import JsonObject
 from tools_app.simulation.engine import SimulationResult
 

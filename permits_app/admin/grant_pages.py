@@ -25,7 +25,7 @@ from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.plain_text import PlainTextField
 from tools_app.pages.confirmation import report_refusal
-from tools_app.toolkit.principals import GrantReader
+from tools_app.toolkit.others_money import GrantReader
 from tools_app.toolkit.protocol import SHELF, ProtocolDef
 from tools_app.wording.address_names import list_tokens
 from tools_app.wording.formats import format_chain

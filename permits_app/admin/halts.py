@@ -16,8 +16,8 @@ from unfold.decorators import display
 from archetypes_app.admin.audited import AuditedEditMixin
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter
+from permits_app.edit_conflict_forms import OpenedHaltSettingForm
 from permits_app.models import ActionPermit, HaltRecord, HaltSetting
-from permits_app.opened_forms import OpenedHaltSettingForm
 from permits_app.pages.exit_lines import describe_exit
 from permits_app.words.address_book import AddressBook, read_book
 from permits_app.words.move_words import describe_move

@@ -19,10 +19,10 @@ from archetypes_app.models import Golem
 from permits_app.admin.cage_mirrors import show_enforcement
 from permits_app.admin.loosening_forms import LooseningMixin
 from permits_app.approvals.write_policy import keep_version
+from permits_app.edit_conflict_forms import OpenedCageForm, OpenedEntryForm, OpenedLimitsForm
 from permits_app.forms import PercentField, UsdField
 from permits_app.limits import ledger
 from permits_app.models import AllowlistEntry, KnownAddress, PolicyCage, SpendingLimits
-from permits_app.opened_forms import OpenedCageForm, OpenedEntryForm, OpenedLimitsForm
 from permits_app.words.address_book import UNKNOWN
 from tools_app.core import clock, event_bus
 from tools_app.core.events import Event, EventType

@@ -26,7 +26,7 @@ from archetypes_app.admin.api_keys import redirect_to_token
 from archetypes_app.audit_actor_names import name_actor
 from archetypes_app.empty_categories import tell_unmet
 from archetypes_app.errors import UnknownProfile
-from archetypes_app.intents import CUSTOM, INTENTS
+from archetypes_app.golem_intents import CUSTOM, INTENTS
 from archetypes_app.models import ApiKey, Archetype, Golem, ToolProfile
 from archetypes_app.models.api_key import Scope
 from archetypes_app.profiles import list_new_golem_profiles
@@ -46,13 +46,13 @@ from permits_app.admin.golem_site import as_golem_admin
 from permits_app.approvals.golem_setup import is_in_setup
 from permits_app.custody.create_wallet import create_wallet, import_wallet
 from permits_app.doors.request_preview import request_preview
+from permits_app.edit_conflict_forms import OpenedWizardLimitsForm
 from permits_app.errors import SignerUnavailable, WalletExists
 from permits_app.forms import WalletForm, WalletSource, WizardGolemForm
 from permits_app.halts.halt_choices import HaltChoice, read_chosen, read_most_loss
 from permits_app.limits.suggested_allowlist import AllowlistChoice, suggest_allowlist
 from permits_app.models import PolicyCage, SpendingLimits
 from permits_app.models.allowlist import AllowlistKind
-from permits_app.opened_forms import OpenedWizardLimitsForm
 from permits_app.pages.portfolio_card import read_portfolio_card
 from permits_app.pages.suggested_policy import fit_limits, list_needed, tell_cage
 from tools_app.chain.networks import ChainNotSupported

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
+from permits_app.safety.call_records import Mark
 from permits_app.safety.drawdown import (
     BREAKER_BLOCK_BPS,
     VOLATILITY_DENOMINATOR,
@@ -17,7 +18,6 @@ from permits_app.safety.drawdown import (
     fall_of,
     move_mark,
 )
-from permits_app.safety.records import Mark
 
 _LEAST_BLOCK_BPS = BREAKER_BLOCK_BPS * VOLATILITY_NUMERATOR // VOLATILITY_DENOMINATOR
 

@@ -16,11 +16,11 @@ from archetypes_app.profiles import cap_writes_per_hour
 from archetypes_app.toolset import view_golem
 from permits_app.approvals.policy_state import CAGE_COLUMNS, LIMIT_COLUMNS, PolicyState, split_entry
 from permits_app.backtest.past_decisions import PastDecision
+from permits_app.hook_rejection import Reject
 from permits_app.limits.trading_costs import CostsUsed
 from permits_app.limits.usage import Usage
 from permits_app.limits.valuation import PlanValue
 from permits_app.models import PolicyCage, SpendingLimits
-from permits_app.rejection import Reject
 from permits_app.safety import hook_chain
 from permits_app.safety.assets import RAISING
 from permits_app.safety.drawdown import Fall

@@ -15,7 +15,7 @@ from permits_app.models.permit import PermitStatus
 from permits_app.permits.lifecycle import name_end
 from permits_app.permits.selectors import find_permit
 from permits_app.tasks import commit_permit_task
-from tools_app.core import spans, wakeups
+from tools_app.core import trace_spans, wake_waiting_process
 from tools_app.core.clock import Deadline
 from tools_app.core.worker_dispatch import enqueue
 
@@ -33,11 +33,11 @@ def hand_to_worker(
 
     When the queue fails nothing is lost: the sweep hands the permit to a worker.
     """
-    spans.remember(str(permit_id))
+    trace_spans.remember(str(permit_id))
     if wait_seconds <= 0:
         enqueue(commit_permit_task, permit_id=str(permit_id), request_id=request_id)
         return None
-    with wakeups.waiting_for(name_end(permit_id)) as waiter:
+    with wake_waiting_process.waiting_for(name_end(permit_id)) as waiter:
         enqueue(commit_permit_task, permit_id=str(permit_id), request_id=request_id)
         deadline = Deadline.after_ms(wait_seconds * 1000)
         while not deadline.is_over:

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import connection, connections
 
 from permits_app.errors import TooManyPreviews
-from tools_app.core.fair_turns import NoRoom, Turns
+from tools_app.core.fair_queue_places import NoRoom, Turns
 
 
 @cache

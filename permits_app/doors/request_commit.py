@@ -18,7 +18,7 @@ from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.permits.lifecycle import FINAL
 from permits_app.permits.selectors import get_permit
-from tools_app.core import clock, spans
+from tools_app.core import clock, trace_spans
 from tools_app.core.errors import BrokerUnavailable, GolemError, Recovery, RemoteProblem
 
 
@@ -50,7 +50,7 @@ def request_commit(
 
     When the queue fails after the commit started, nothing is lost: the sweep hands the permit to a worker.
     """
-    with spans.continued(str(permit_id), "commit request", permit_id=str(permit_id), request_id=request_id):
+    with trace_spans.continued(str(permit_id), "commit request", permit_id=str(permit_id), request_id=request_id):
         return _request(golem, api_key, permit_id, wait_seconds, request_id)
 
 

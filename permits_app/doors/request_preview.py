@@ -11,7 +11,7 @@ from archetypes_app.audit_actor_names import name_key
 from archetypes_app.models import ApiKey, Golem
 from permits_app.doors.preview_turns import preview_turn
 from permits_app.tasks import preview_action_task
-from tools_app.core import spans
+from tools_app.core import trace_spans
 from tools_app.core.worker_dispatch import enqueue, wait_for
 
 
@@ -33,6 +33,6 @@ def request_preview(
         )
         permit: dict[str, object] = wait_for(result, seconds=settings.GOLEM_PREVIEW_WAIT_SECONDS)
     permit_id = str(permit["permit_id"])
-    spans.note(permit_id=permit_id)
-    spans.remember(permit_id)
+    trace_spans.note(permit_id=permit_id)
+    trace_spans.remember(permit_id)
     return permit

@@ -17,7 +17,7 @@ from permits_app.models.withdrawal import WITHDRAW
 from permits_app.safety.position_rules import Moved
 from tools_app.core.errors import GolemError
 from tools_app.portfolio.holdings import value_of
-from tools_app.portfolio.slashes import list_marks, list_slashes
+from tools_app.portfolio.slash_losses import list_marks, list_slashes
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import Category
 from tools_app.toolkit.plan import TxPlan

@@ -23,7 +23,7 @@ from permits_app.custody.signers.choose_signer import is_held_here
 from permits_app.models import ActionPermit, OutboundTransaction
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.permits.blocked_commits import IS_SILENT, list_silent_chains, silence_at
-from tools_app.core import spans
+from tools_app.core import trace_spans
 from tools_app.core.prepared_statements import Prepared
 
 _MOST_LOOKED_AT: Final = 20
@@ -177,4 +177,4 @@ def _given_up(now: datetime) -> datetime:
 def _traced(turn: CommitTurn) -> AbstractContextManager[None]:
     """What is done for this permit is told with what was done for it before, whosever wake-up it is."""
     permit_id = str(turn.permit_id)
-    return spans.continued(permit_id, "commit", permit_id=permit_id, chain_id=turn.chain_id)
+    return trace_spans.continued(permit_id, "commit", permit_id=permit_id, chain_id=turn.chain_id)

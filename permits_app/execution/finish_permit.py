@@ -15,16 +15,16 @@ from typing import TypeVar
 
 from django.db import InterfaceError, OperationalError, transaction
 
-from permits_app.execution import allowances, infer_outcome_from_balances, lost_calls, outcome
+from permits_app.execution import allowances, calls_with_lost_nonce, infer_outcome_from_balances, outcome
 from permits_app.execution.action_profit import Profit, measure_profit
 from permits_app.execution.actual_cost import value_spent
 from permits_app.execution.allowances import LeftOver
 from permits_app.execution.balance_evidence import EvidenceReading, read_evidence
-from permits_app.execution.contradictions import find_doubt, is_over
 from permits_app.execution.executor import ExecutedCalls
 from permits_app.execution.infer_outcome_from_balances import Unexplained
 from permits_app.execution.outcome import Judgement
 from permits_app.execution.payload_states import advance, doubt_receipt
+from permits_app.execution.receipt_balance_contradictions import find_doubt, is_over
 from permits_app.execution.revert_reasons import read_revert_reason
 from permits_app.limits import ledger, pending_requests
 from permits_app.models import ActionPermit, OutcomeRecord
@@ -40,8 +40,8 @@ from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.single_row_sql import insert_rows
 from tools_app.core.transaction_retry import retry_aborted
-from tools_app.portfolio.believed_share_price import forget_shares, note_shares
 from tools_app.portfolio.remembered_positions import remember_positions
+from tools_app.portfolio.share_price_donation_guard import forget_shares, note_shares
 from tools_app.standards.receipts import read_report
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
@@ -66,7 +66,9 @@ def finish(*, permit: ActionPermit, tool: WriteTool | None, execution: ExecutedC
     `tool` is None for the runtime's own revocations, which report nothing but their outcome.
     """
     seen = [receipt for receipt in execution.receipts if receipt is not None]
-    if not execution.is_complete and not lost_calls.end_what_is_lost(permit, execution.list_unseen(), now=clock.now()):
+    if not execution.is_complete and not calls_with_lost_nonce.end_what_is_lost(
+        permit, execution.list_unseen(), now=clock.now()
+    ):
         _leave_unknown(permit)
         return
     plan = decode_plan(permit)
@@ -237,7 +239,7 @@ def _add_lost(
     told = replace(
         judgement,
         fee_wei=judgement.fee_wei + sum(int(row.fee_wei or 0) for row in fills),
-        findings=(*judgement.findings, *lost_calls.explain(permit, lost)),
+        findings=(*judgement.findings, *calls_with_lost_nonce.explain(permit, lost)),
     )
     if unexplained is None:
         return told
@@ -296,7 +298,7 @@ def _look_again(permit: ActionPermit, doubt: str) -> None:
 def _leave_unknown(permit: ActionPermit) -> None:
     for row in permit.transactions.filter(is_live=True, state=S_TX.BROADCAST):
         advance(row, S_TX.UNKNOWN)
-    refusal = lost_calls.tell_refusal(permit)
+    refusal = calls_with_lost_nonce.tell_refusal(permit)
     if permit.status == S.UNKNOWN:
         # The sweep takes the longest untouched first and leaves a pause between two looks.
         said = {"status_reason": refusal} if refusal and permit.cancel_asked_at is None else {}

@@ -12,10 +12,10 @@ from uuid import UUID
 
 from django.db import InterfaceError, OperationalError, connections
 
+from permits_app.execution.chain_follower import Follower
 from permits_app.execution.commit_lease import free_lost
-from permits_app.execution.follower import Follower
 from tools_app.chain.networks import is_configured
-from tools_app.core import clock, wakeups
+from tools_app.core import clock, wake_waiting_process
 from tools_app.core.blocked_flows import audited
 
 logger = logging.getLogger(__name__)
@@ -59,17 +59,17 @@ class Following:
         """End, and let other processes follow at once."""
         self._is_over.set()
         for chain_id, thread in self._threads.items():
-            wakeups.tap(name_sending(chain_id))
+            wake_waiting_process.tap(name_sending(chain_id))
             thread.join(_LEAVE_SECONDS)
 
     def _follow(self, chain_id: int) -> None:
         while not is_configured(chain_id) and not self._is_over.is_set():
             self._is_over.wait(_CANDIDATE_SECONDS)
         follower = Follower(chain_id, hand=self._hand, came_back=self._came_back)
-        with wakeups.waiting_for(name_sending(chain_id)) as waiter:
-            heard = wakeups.count_hearings()
+        with wake_waiting_process.waiting_for(name_sending(chain_id)) as waiter:
+            heard = wake_waiting_process.count_hearings()
             while not self._is_over.is_set():
-                before, heard = heard, wakeups.count_hearings()
+                before, heard = heard, wake_waiting_process.count_hearings()
                 seconds = self._look(follower, is_heard_again=0 < before < heard)
                 if seconds is None:
                     self._is_over.wait(_CANDIDATE_SECONDS)

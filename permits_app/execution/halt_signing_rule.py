@@ -15,14 +15,14 @@ from typing import Any, Final
 
 from archetypes_app.models import Golem
 from permits_app.custody.signing_route import carries_its_batch
-from permits_app.execution.giving_up_a_right import gives_up_a_right
 from permits_app.execution.halt_debt_sales import does_sell
+from permits_app.execution.renounce_right_call import gives_up_a_right
 from permits_app.models import ActionPermit
 from permits_app.permits.stored_calls import PlannedCall, read_planned_calls
 from permits_app.safety.classify_action import is_deeper
 from tools_app.chain.abi import AbiDecodeError, decode_input
 from tools_app.core.stored_json import IntText, read_stored
-from tools_app.portfolio.asked_rights import takes_back_an_asked_right
+from tools_app.portfolio.rights_without_logs import takes_back_an_asked_right
 from tools_app.portfolio.standing_rights import takes_back_a_right
 from tools_app.toolkit.exit_conditions import There
 from tools_app.toolkit.positions import PositionRef

@@ -18,7 +18,7 @@ from permits_app.models.permit import PermitStatus
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.portfolio.reading import HeldAt
+from tools_app.portfolio.read_all_positions import HeldAt
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.positions import Act, Position, PositionRef, Stuck, Wait, drive
 from tools_app.toolkit.protocol import SHELF

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from archetypes_app.models import Golem
 from permits_app.custody.signing_route import carries_its_batch
-from permits_app.execution.asked_withdrawal import read_asked_withdrawal
+from permits_app.execution.approved_withdrawal import read_asked_withdrawal
 from permits_app.models import ActionPermit, Withdrawal
 from permits_app.models.approval import ChangeState
 from permits_app.models.withdrawal import WITHDRAW, find_standing

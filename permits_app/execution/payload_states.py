@@ -14,7 +14,7 @@ from django.db import IntegrityError, transaction
 from permits_app.errors import ReceiptArchived
 from permits_app.models import OutboundTransaction
 from permits_app.models.transaction import IN_A_BLOCK, TransactionState
-from tools_app.core import clock, spans
+from tools_app.core import clock, trace_spans
 from tools_app.core.compiled_query import CompiledQuery
 from tools_app.core.prepared_statements import Filled, fetch_together
 from tools_app.core.single_row_sql import fill_change
@@ -75,7 +75,7 @@ def record_receipts(found: Sequence[tuple[OutboundTransaction, ReceiptView]]) ->
     """Write what the chain says of payloads of different nonces; the others of each nonce are dropped with it."""
     told = ",".join(receipt.tx_hash for _, receipt in found)
     try:
-        with spans.step("receipt", tx_hashes=told, block=found[0][1].block_number):
+        with trace_spans.step("receipt", tx_hashes=told, block=found[0][1].block_number):
             _record_together(found)
     except IntegrityError:
         if len(found) > 1:

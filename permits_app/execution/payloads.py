@@ -18,7 +18,7 @@ from permits_app.execution.payload_states import advance, is_in_a_block
 from permits_app.models import ActionPermit, OutboundTransaction
 from permits_app.models.transaction import PayloadPurpose, TransactionState
 from tools_app.chain.node_errors import GasLimitRefused, RpcTimeout, TransactionMalformed
-from tools_app.core import clock, spans
+from tools_app.core import clock, trace_spans
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.prepared_statements import Prepared
@@ -90,7 +90,7 @@ def send_payload(row: OutboundTransaction, *, may_leave: Callable[[], bool] = la
         return False
     row.broadcast_count += 1
     try:
-        with spans.step("broadcast", tx_hash=row.tx_hash, chain_id=row.chain_id):
+        with trace_spans.step("broadcast", tx_hash=row.tx_hash, chain_id=row.chain_id):
             payload_delivery.send(row, deadline=Deadline.after_ms(_SEND_BUDGET_MS))
     except RpcTimeout:
         advance(row, TransactionState.UNKNOWN)

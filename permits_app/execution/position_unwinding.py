@@ -26,12 +26,12 @@ from permits_app.halts.halt_choices import UNWIND_ACTION
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.permits.other_chain_holdings import name_chain
-from permits_app.safety.asked_rights import judge_asked_rights
 from permits_app.safety.balances_after_open_permits import DEEPER_DEBT
+from permits_app.safety.health_between_calls import LIQUIDATION_BPS, judge_way
 from permits_app.safety.hooks.simulator import judge_allowances, judge_flows, judge_reverts, judge_surprises
 from permits_app.safety.position_rules import by_prices_or_lender, judge_changes, judge_gauges, judge_health
 from permits_app.safety.positions_to_simulate import Run
-from permits_app.safety.step_health import LIQUIDATION_BPS, judge_way
+from permits_app.safety.rights_without_logs_rules import judge_asked_rights
 from tools_app import runner
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.clock import Deadline
@@ -40,7 +40,7 @@ from tools_app.core.json_types import JsonObject
 from tools_app.core.units import format_units
 from tools_app.portfolio.holdings import PriceBook, read_balances
 from tools_app.portfolio.position_priority import list_foremost
-from tools_app.portfolio.reading import read_positions
+from tools_app.portfolio.read_all_positions import read_positions
 from tools_app.portfolio.remembered_positions import list_hints
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
 from tools_app.standards.retiring_sales import RetiringUnsold

@@ -20,9 +20,9 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from permits_app.execution import (
     call_sequences,
+    calls_with_lost_nonce,
     chain_health_check,
     chain_rollback,
-    lost_calls,
     nonce_readings,
     payload_delivery,
     replacement,
@@ -192,7 +192,7 @@ def _find_passed(chain_id: int, address: str, counts: Counts) -> Counter[str]:
         if found is not None:
             record_receipt(*found)
     lost = [row for rows, found in zip(groups.values(), mined, strict=True) if found is None for row in rows]
-    return Counter(lost=lost_calls.drop_lost([row for row in lost if row.purpose == PayloadPurpose.CALL]))
+    return Counter(lost=calls_with_lost_nonce.drop_lost([row for row in lost if row.purpose == PayloadPurpose.CALL]))
 
 
 def _fill_freed(chain_id: int, address: str, counts: Counts, now: datetime) -> Counter[str]:

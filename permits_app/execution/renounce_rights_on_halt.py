@@ -13,8 +13,8 @@ from typing import Final
 
 from archetypes_app.models import Golem
 from permits_app.errors import SimulationFailed
-from permits_app.execution.giving_up_a_right import find_giving_up
 from permits_app.execution.halt_permits import HaltPlan, execute_halt_plan
+from permits_app.execution.renounce_right_call import find_giving_up
 from permits_app.limits.received_rights import end_right, list_standing, view_right
 from permits_app.models import ReceivedRight
 from permits_app.models.permit import PermitStatus
@@ -23,8 +23,8 @@ from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.others_money import EndsByPrincipal
 from tools_app.toolkit.plan import Call, TxPlan
-from tools_app.toolkit.principals import EndsByPrincipal
 from tools_app.toolkit.protocol import SHELF
 
 MUST: Final = "ITS_GIVER_MUST"

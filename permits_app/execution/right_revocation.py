@@ -19,7 +19,7 @@ from permits_app.models import ActionPermit
 from permits_app.permits.stored_calls import read_planned_calls
 from tools_app import runner
 from tools_app.core.clock import Deadline
-from tools_app.portfolio.asked_rights import find_asked_rights, list_asked_contracts
+from tools_app.portfolio.rights_without_logs import find_asked_rights, list_asked_contracts
 from tools_app.portfolio.standing_rights import RightsFound, StandingRight, find_standing_rights
 from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.enums import ActionClass

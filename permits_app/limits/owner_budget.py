@@ -17,9 +17,9 @@ from django.db.models import Min, Q, Sum
 
 from archetypes_app.models import Golem
 from permits_app.errors import SpendingLimitExceeded
+from permits_app.hook_rejection import Reject
 from permits_app.models import OwnerBudget, SpendEntry
 from permits_app.models.spending import SpendState
-from permits_app.rejection import Reject
 from tools_app.core import audit_log
 from tools_app.core.compiled_query import CompiledQuery
 from tools_app.core.errors import Recovery

@@ -42,8 +42,8 @@ from tools_app.toolkit.positions import (
     Wait,
 )
 from tools_app.toolkit.protocol import SHELF
-from tools_app.toolkit.request_takings import Taking
 from tools_app.toolkit.views import ReceiptView
+from tools_app.toolkit.withdrawal_request_claims import Taking
 
 S = RequestState
 LONGEST: Final = timedelta(days=120)

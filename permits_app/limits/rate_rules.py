@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from permits_app.errors import RateLimited
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
 from tools_app.core.errors import Recovery
 from tools_app.toolkit.enums import ActionClass
 

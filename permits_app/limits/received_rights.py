@@ -27,7 +27,7 @@ from tools_app.core.json_types import JsonObject
 from tools_app.core.prepared_statements import fetch_together
 from tools_app.core.single_row_sql import insert_rows
 from tools_app.core.transaction_retry import retry_aborted
-from tools_app.toolkit.principals import PrincipalFlow, RightKind, RightLimit, RightStanding, RightUsed, RightView
+from tools_app.toolkit.others_money import PrincipalFlow, RightKind, RightLimit, RightStanding, RightUsed, RightView
 
 S = RightState
 _ACTOR: Final = "system:rights"

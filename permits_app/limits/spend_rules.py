@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import Final, Protocol
 
 from permits_app.errors import SpendingLimitExceeded
+from permits_app.hook_rejection import Reject
 from permits_app.limits.usage import Usage
-from permits_app.rejection import Reject
 from tools_app.core.errors import Recovery
 from tools_app.core.units import format_micro_usd
 

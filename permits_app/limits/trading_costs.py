@@ -15,9 +15,9 @@ from typing import Any, Final, Protocol
 from uuid import UUID
 
 from permits_app.errors import TradingCostsExceeded
+from permits_app.hook_rejection import Reject
 from permits_app.limits.reserved_parts import SPEND
 from permits_app.limits.valuation import PlanValue
-from permits_app.rejection import Reject
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.errors import Recovery
 from tools_app.core.prepared_statements import Filled, Prepared

@@ -6,7 +6,7 @@ from django.db import models
 
 from archetypes_app.models.golem import ADDRESS
 from tools_app.core.models import TimeStamped
-from tools_app.core.plain_columns import PlainCharField
+from tools_app.core.visible_text_columns import PlainCharField
 
 
 class AllowlistKind(models.TextChoices):

@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q, QuerySet
 
 from archetypes_app.models.golem import ADDRESS
-from tools_app.core.plain_columns import PlainCharField
+from tools_app.core.visible_text_columns import PlainCharField
 
 HOST: Final = "payment_host"
 """What the request is called that lists a host, changes its caps or its payee, or takes it off."""

@@ -9,7 +9,7 @@ from django.db.models import F, Q
 
 from archetypes_app.models.golem import ADDRESS
 from tools_app.core.models import TimeStamped
-from tools_app.toolkit.principals import RightKind
+from tools_app.toolkit.others_money import RightKind
 
 
 class RightState(models.TextChoices):

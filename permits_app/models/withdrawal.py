@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q, QuerySet
 
 from archetypes_app.models.golem import ADDRESS
-from tools_app.core.plain_columns import PlainCharField
+from tools_app.core.visible_text_columns import PlainCharField
 
 WITHDRAW: Final = "withdraw"
 """What a withdrawal's request, and its permit's action and tool, are called. No agent has a tool of this name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from archetypes_app.intents import Intent
+from archetypes_app.golem_intents import Intent
 from archetypes_app.models import Golem
 from archetypes_app.sample_calls import find_base, find_other
 from archetypes_app.toolset import resolve_toolset

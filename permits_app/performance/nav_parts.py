@@ -17,7 +17,7 @@ from tools_app.core.json_types import JsonObject
 from tools_app.core.stored_json import IntText, read_stored
 from tools_app.core.units import net_value_in_micro_usd
 from tools_app.portfolio.holdings import Holdings, Worth
-from tools_app.portfolio.slashes import Marks, list_marks, list_slashes
+from tools_app.portfolio.slash_losses import Marks, list_marks, list_slashes
 from tools_app.toolkit.positions import PositionRef, Slashable
 
 

@@ -11,7 +11,7 @@ from tools_app.core.events import Event, EventType
 from tools_app.core.json_types import JsonObject
 from tools_app.core.stored_json import read_stored
 from tools_app.core.units import BPS, format_units
-from tools_app.portfolio.slashes import list_slashes
+from tools_app.portfolio.slash_losses import list_slashes
 from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.views import TokenMeta

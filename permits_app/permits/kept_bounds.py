@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tools_app.core.stored_json import IntText, read_stored
+from tools_app.toolkit.others_money import RightLimit
 from tools_app.toolkit.plan import AmountGiven, Arrival, ItemGiven, Statement
 from tools_app.toolkit.pool_hooks import PoolHooks
-from tools_app.toolkit.principals import RightLimit
 
 
 @dataclass(frozen=True, slots=True)

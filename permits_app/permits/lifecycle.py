@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 from permits_app.errors import SameActionPending
 from permits_app.models import ActionPermit
 from permits_app.models.permit import UNFINISHED, PermitStatus
-from tools_app.core import audit_log, event_bus, wakeups
+from tools_app.core import audit_log, event_bus, wake_waiting_process
 from tools_app.core.events import Event, EventType
 from tools_app.core.prepared_statements import fetch_together
 from tools_app.core.single_row_sql import fill_change
@@ -111,7 +111,7 @@ def transition(
             permit = known or ActionPermit.objects.only(*_TOLD).get(pk=permit_id)
             _record(permit, to=to, actor=actor, reason=reason, data=data or {}, now=now, head=next(iter(head), ()))
             if leaving in UNFINISHED:
-                wakeups.tap_on_commit(name_end(permit_id))
+                wake_waiting_process.tap_on_commit(name_end(permit_id))
     except IntegrityError as error:
         if "permit_equal_action_once" in str(error):
             raise SameActionPending("an equal action of this golem is being committed; look its permit up") from None
@@ -135,7 +135,7 @@ def _tell_call(permit: ActionPermit, *, to: PermitStatus, reason: str, code: str
 
 
 def name_end(permit_id: UUID) -> str:
-    """What whoever waits for the end of a commit waits for by name; see `tools_app.core.wakeups`."""
+    """What whoever waits for the end of a commit waits for by name; see `tools_app.core.wake_waiting_process`."""
     return f"permit:{permit_id}"
 
 

@@ -15,6 +15,7 @@ from tools_app.core.json_types import JsonObject
 from tools_app.core.stored_json import IntText, read_stored
 from tools_app.core.units import format_units
 from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.others_money import PrincipalFlow
 from tools_app.toolkit.plan import (
     AllowanceLeft,
     AmountGiven,
@@ -28,7 +29,6 @@ from tools_app.toolkit.plan import (
 )
 from tools_app.toolkit.pool_hooks import PoolHooks
 from tools_app.toolkit.positions import Gauge, GaugeBound, PositionChange, PositionRef
-from tools_app.toolkit.principals import PrincipalFlow
 from tools_app.toolkit.typed_data import TypedData
 from tools_app.toolkit.views import TokenMeta
 

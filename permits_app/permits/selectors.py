@@ -14,7 +14,7 @@ from permits_app.errors import PermitNotFound
 from permits_app.models import ActionPermit, ChainMark, OutboundTransaction, OwnerTransaction
 from permits_app.models.permit import PermitStatus
 from permits_app.permits.request_stages import RequestStage, Stage, read_permit_stage
-from permits_app.permits.risk import explain_tier
+from permits_app.permits.risk_tier_rules import explain_tier
 from permits_app.permits.stored_calls import read_signed_calls
 from tools_app.chain.networks import configured_networks
 from tools_app.chain.node_errors import RpcWrongChain

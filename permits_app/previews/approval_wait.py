@@ -11,7 +11,7 @@ from permits_app.approvals.warden_announcements import delay_of, expected_wait_o
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.safety.hook import HookCall
-from permits_app.safety.tiers import classify_call
+from permits_app.safety.risk_tier_of_call import classify_call
 from tools_app.core.json_types import JsonObject
 from tools_app.toolkit.enums import RiskTier
 

@@ -12,7 +12,7 @@ from permits_app.custody.signing_route import end_by_time, find_route
 from permits_app.limits.payment_hosts import list_allowed
 from permits_app.limits.policy import Policy
 from permits_app.limits.valuation import PlanValue, value_plan
-from permits_app.permits.equality import hash_alike, hash_meant
+from permits_app.permits.equal_actions import hash_alike, hash_meant
 from permits_app.permits.permit_lifetime import life_of
 from permits_app.safety.chain_facts import expect_chain_facts
 from permits_app.safety.hook import HookCall, HookStage

@@ -17,7 +17,7 @@ from permits_app.limits.policy import Policy
 from permits_app.limits.valuation import value_gas
 from permits_app.permits.market_defaults import MarketDefaults
 from permits_app.permits.parameter_sources import word_sources
-from permits_app.permits.risk import needs_guardian
+from permits_app.permits.risk_tier_rules import needs_guardian
 from permits_app.previews.approval_wait import cover_wait, find_wait
 from permits_app.previews.hook_call import make_hook_call
 from permits_app.previews.peg_check import refuse_off_peg
@@ -29,8 +29,8 @@ from permits_app.safety import hook_chain
 from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hook import HookCall, HookStage
 from permits_app.safety.hook_chain import HookReport
+from permits_app.safety.risk_tier_of_call import classify_call
 from permits_app.safety.run_preview_hooks import judge_call, keep_denial
-from permits_app.safety.tiers import classify_call
 from tools_app.core.errors import GolemError
 from tools_app.standards.one_of_a_kind_tokens import ItemOfMany, check_counted
 from tools_app.toolkit.enums import RiskTier

@@ -24,7 +24,7 @@ from permits_app.previews.approval_wait import needs_owners
 from permits_app.safety import hook_chain
 from permits_app.safety.hook import Allow, HookCall
 from permits_app.safety.hooks.simulator import judge_signer
-from permits_app.safety.tiers import classify_call
+from permits_app.safety.risk_tier_of_call import classify_call
 from tools_app.core.errors import GolemError
 from tools_app.standards.permit2 import PERMIT2
 from tools_app.standards.permit2_in_calldata import Foldable, find_foldable, fold, word_permit

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
 from permits_app.safety.format_rule_figures import format_bps
 from tools_app.core.units import BPS
 from tools_app.toolkit.enums import ActionClass, RiskLayer

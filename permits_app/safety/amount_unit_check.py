@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from permits_app.errors import AmountLooksLikeWholeUnits
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
 from tools_app.core.units import MICRO_USD_PER_USD, format_micro_usd, format_units, value_in_micro_usd
 from tools_app.toolkit.plan import TokenFlow, TxPlan
 from tools_app.toolkit.views import FeedPrice, TokenMeta

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from permits_app.errors import SimulationFailed
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
 from permits_app.safety.format_rule_figures import format_bps
 from permits_app.safety.hook import HookCall
 from permits_app.safety.position_rules import DUST, Moved, list_claim_tokens, list_moved, price_on
-from permits_app.safety.tiers import returns_to_golem
+from permits_app.safety.risk_tier_of_call import returns_to_golem
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.units import BPS, format_micro_usd
 from tools_app.portfolio.health import ValueOf

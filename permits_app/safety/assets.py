@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from permits_app.errors import HoldingsImplausible
+from permits_app.safety.call_records import UnderWay
 from permits_app.safety.predicted_holdings import Dependent, Foresight, Kept, Share
-from permits_app.safety.records import UnderWay
 from tools_app.core.units import BPS
 from tools_app.portfolio.holdings import IMPLAUSIBLE, Holdings, PriceBook, Worth, measure_holdings
 from tools_app.portfolio.issuer_and_bridge_risk import Dependence, depends_of_token, sum_dependences

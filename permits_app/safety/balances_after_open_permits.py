@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from permits_app.errors import SimulationFailed, TakenBeside
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
+from permits_app.safety.call_records import OpenSpend, UnderWay
 from permits_app.safety.classify_action import list_deeper_debts
 from permits_app.safety.format_rule_figures import format_amount, format_ratio
 from permits_app.safety.hook import HookCall
 from permits_app.safety.position_rules import DUST, Moved, list_moved
-from permits_app.safety.records import OpenSpend, UnderWay
 from tools_app.core.errors import Recovery
 from tools_app.portfolio.health import ValueOf, measure_health
 from tools_app.simulation.engine import SimulationResult

@@ -13,7 +13,7 @@ from collections import OrderedDict
 from typing import Final
 
 from permits_app.errors import CodeChanged
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
 from permits_app.safety.hook import HookCall
 from permits_app.safety.load_call_records import list_touched
 from tools_app.chain.abi import checksum

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Final
 
 from archetypes_app.models import Golem
+from permits_app.hook_rejection import Reject
 from permits_app.models import AllowlistEntry, PendingRequest
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.pending_request import RequestState
 from permits_app.models.spending import AllowlistMode
 from permits_app.permits.other_chain_holdings import READ_BUDGET_MS, ChainNotCounted, name_chain
-from permits_app.rejection import Reject
 from permits_app.safety.assets import find_protocol
 from permits_app.safety.format_rule_figures import format_bps
 from permits_app.safety.holding_rules import judge_failures

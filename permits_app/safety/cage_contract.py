@@ -6,6 +6,7 @@ The contract has the last word; this only says it before anything is signed.
 from __future__ import annotations
 
 from permits_app.errors import CageMirrorBehind, CageWouldRefuse
+from permits_app.hook_rejection import Reject
 from permits_app.models import CageMirror
 from permits_app.policy_cage.mirror import is_behind
 from permits_app.policy_cage.preflight import predict
@@ -13,7 +14,6 @@ from permits_app.policy_cage.preflight_simulation import observe_batch
 from permits_app.policy_cage.preflight_types import Refusal
 from permits_app.policy_cage.roles import find_payout, list_payees, predict_payout
 from permits_app.policy_cage.state import CageState
-from permits_app.rejection import Reject
 from permits_app.safety.hook import HookCall
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import Recovery

@@ -9,11 +9,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
+from permits_app.hook_rejection import Reject
 from permits_app.policy_cage.call_rules import unwrap
 from permits_app.policy_cage.preflight_types import Refused
-from permits_app.rejection import Reject
+from permits_app.safety.decode_token_calls import read_token_call
 from permits_app.safety.hook import HookCall
-from permits_app.safety.token_calls import read_token_call
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.signatures import parse_signature
 from tools_app.standards import loan_callback

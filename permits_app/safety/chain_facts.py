@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from permits_app.safety.bound_code import foretell_code
+from permits_app.safety.decode_token_calls import read_token_call
 from permits_app.safety.hook import HookCall
 from permits_app.safety.load_call_records import list_touched
-from permits_app.safety.token_calls import read_token_call
-from tools_app.portfolio.reading import FirstReads, foretell_positions
+from tools_app.portfolio.read_all_positions import FirstReads, foretell_positions
 from tools_app.standards.erc20 import BALANCE_OF, TOTAL_SUPPLY
 from tools_app.standards.loan_callback import unfold
 from tools_app.toolkit.context import ChainReader, ReadCall

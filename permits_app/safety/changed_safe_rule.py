@@ -10,10 +10,10 @@ from __future__ import annotations
 from permits_app.custody.agreed_safe import find_agreed_safe
 from permits_app.custody.signing_route import Carrier
 from permits_app.errors import SafeNotAsAgreed
+from permits_app.hook_rejection import Reject
 from permits_app.policy_cage.safe_watch import read_safe_state, say_change
-from permits_app.rejection import Reject
 from permits_app.safety.hook import HookCall
-from permits_app.safety.tiers import returns_to_golem
+from permits_app.safety.risk_tier_of_call import returns_to_golem
 from tools_app.toolkit.enums import LEAVING
 
 _CARRIERS = frozenset({Carrier.CAGE, Carrier.SAFE, Carrier.OWNERS})

@@ -19,10 +19,10 @@ from uuid import UUID
 from django.db import transaction
 
 from archetypes_app.models import Golem
+from permits_app.hook_rejection import Reject
 from permits_app.models import HighWaterMark
-from permits_app.rejection import Reject
+from permits_app.safety.call_records import Mark, decode_later, encode_later
 from permits_app.safety.format_rule_figures import format_bps
-from permits_app.safety.records import Mark, decode_later, encode_later
 from tools_app.core import audit_log, event_bus
 from tools_app.core.errors import Recovery
 from tools_app.core.events import Event, EventType

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from permits_app.errors import TokenNotAllowed
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
 from permits_app.safety.assets import Portfolio
 from permits_app.safety.format_rule_figures import format_bps
 from permits_app.safety.predicted_holdings import Dependent, Share

@@ -11,11 +11,11 @@ from uuid import UUID
 
 from archetypes_app.models import Golem
 from permits_app.custody.signing_route import SigningRoute, plain_route
+from permits_app.hook_rejection import Reject
 from permits_app.limits.valuation import PlanValue
 from permits_app.models import PolicyCage, SpendingLimits
-from permits_app.rejection import Reject
+from permits_app.safety.call_records import RecordSource
 from permits_app.safety.gas_budget import GasBudget, Promised
-from permits_app.safety.records import RecordSource
 from tools_app.chain.running_code import RunningCode
 from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.context import ChainReader

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from permits_app.errors import PolicyRejected
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
 from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hook import Allow, AllowModified, HookCall, SafetyHook, Verdict
 from permits_app.safety.hook_inputs_json import encode_facts
@@ -28,7 +28,7 @@ from permits_app.safety.hooks.spending_limiter import SpendFacts, SpendingLimite
 from permits_app.safety.hooks.spending_limiter import load_facts as load_spend_facts
 from permits_app.safety.load_call_records import RecordReader
 from tools_app.chain.running_code import RunningCode
-from tools_app.core import clock, spans
+from tools_app.core import clock, trace_spans
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.json_types import JsonObject
 from tools_app.simulation.engine import SimulationResult
@@ -157,7 +157,7 @@ def _run(hooks: Sequence[SafetyHook], call: HookCall, *, may_modify: bool) -> Ho
 
 def _ask(hook: SafetyHook, call: HookCall) -> Verdict:
     try:
-        with spans.step(f"hook {hook.name}"):
+        with trace_spans.step(f"hook {hook.name}"):
             verdict = hook.check(call)
     except GolemError:
         raise

@@ -15,11 +15,11 @@ from permits_app.limits.trading_costs import CostsUsed, TradeCost
 from permits_app.limits.usage import Usage
 from permits_app.safety.action_gate import GATE_WINDOW
 from permits_app.safety.assets import Portfolio
+from permits_app.safety.call_records import Mark, Records
 from permits_app.safety.hook import HookCall
 from permits_app.safety.load_call_records import asks_predictions, asks_rebalances
+from permits_app.safety.loop_and_breaker_rules import list_alike
 from permits_app.safety.predicted_holdings import Dependent, Share
-from permits_app.safety.records import Mark, Records
-from permits_app.safety.repetition import list_alike
 from tools_app.core.json_types import JsonObject
 from tools_app.core.stored_json import read_stored
 from tools_app.toolkit.enums import Category, Phase, RiskLayer

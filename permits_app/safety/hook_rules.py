@@ -7,7 +7,7 @@ by what the plan says; so that is held to the calls themselves, read by who did 
 from __future__ import annotations
 
 from permits_app.errors import HallucinationDetected
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
 from permits_app.safety.decoding import read_calls
 from tools_app.standards.loan_callback import unfold
 from tools_app.toolkit.context import ChainReader

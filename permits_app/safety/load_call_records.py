@@ -27,8 +27,7 @@ from permits_app.permits.plan_store import decode_changes
 from permits_app.safety.action_gate import DIVERGENCE_TOLERANCE_BPS, GATE_WINDOW
 from permits_app.safety.assets import NO_POSITION, RAISING, Portfolio
 from permits_app.safety.balances_after_open_permits import may_lower
-from permits_app.safety.hook import HookCall
-from permits_app.safety.records import (
+from permits_app.safety.call_records import (
     Mark,
     OpenSpend,
     PastCall,
@@ -38,7 +37,8 @@ from permits_app.safety.records import (
     decode_later,
     read_moment,
 )
-from permits_app.safety.repetition import BREAKER_HORIZON, BREAKER_REQUESTS, LOOP_HORIZON, LOOP_WINDOW
+from permits_app.safety.hook import HookCall
+from permits_app.safety.loop_and_breaker_rules import BREAKER_HORIZON, BREAKER_REQUESTS, LOOP_HORIZON, LOOP_WINDOW
 from tools_app.core.prepared_statements import Prepared
 from tools_app.core.stored_json import read_stored
 from tools_app.portfolio.remembered_positions import HINTS_SQL, parse_refs

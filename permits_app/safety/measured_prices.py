@@ -7,7 +7,7 @@ feeds' own code, run here on slots, tells the same answer, or somebody lied.
 from __future__ import annotations
 
 from permits_app.errors import PricesDisagree
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
 from permits_app.safety.position_rules import list_moved
 from tools_app.chain.feeds import ANSWER, LATEST_ROUND
 from tools_app.core.clock import Deadline

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
 from permits_app.safety.assets import RAISING, find_wrapped_native
 from permits_app.safety.holding_rules import judge_failures, judge_share
 from permits_app.safety.hook import HookCall

@@ -8,7 +8,7 @@ from __future__ import annotations
 from archetypes_app.errors import GolemHalted
 from archetypes_app.phases import SAYS, is_allowed
 from permits_app.errors import PhaseBlocked
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
 from tools_app.toolkit.enums import LEAVING, ActionClass, Phase, RiskLayer
 
 _LATE_PHASES = frozenset({Phase.DEFENSIVE, Phase.SURVIVAL, Phase.TERMINAL})

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Final, TypeAlias, TypeVar
 
 from permits_app.errors import SimulationFailed
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
 from permits_app.safety.format_rule_figures import format_amount, format_ratio
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.portfolio.health import ValueOf, measure_health

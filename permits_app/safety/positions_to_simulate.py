@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from tools_app.portfolio.reading import HeldAt, list_deployed
+from tools_app.portfolio.read_all_positions import HeldAt, list_deployed
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
 from tools_app.standards.loan_callback import list_contracts
 from tools_app.toolkit.context import ChainReader

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from permits_app.safety.records import UnderWay
+from permits_app.safety.call_records import UnderWay
 from tools_app.portfolio.holdings import HeldPosition, Holdings
 from tools_app.portfolio.issuer_and_bridge_risk import Dependence, depends_of_position, depends_of_protocol
 from tools_app.toolkit.plan import TokenFlow

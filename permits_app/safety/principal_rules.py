@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import defaultdict
 
 from permits_app.errors import SimulationFailed
+from permits_app.hook_rejection import Reject
 from permits_app.models import ReceivedRight
-from permits_app.rejection import Reject
 from permits_app.safety.format_rule_figures import format_amount
 from permits_app.safety.hook import HookCall
 from tools_app.simulation.engine import SimulationResult

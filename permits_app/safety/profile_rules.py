@@ -6,7 +6,7 @@ Part of hook 1. The tools themselves are left out by `archetypes_app/toolset.py`
 from __future__ import annotations
 
 from archetypes_app.profiles import CONSERVATIVE_LEAST_TICKS
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
 from permits_app.safety.hook import HookCall
 from tools_app.toolkit.enums import LEAVING
 from tools_app.toolkit.plan import TxPlan

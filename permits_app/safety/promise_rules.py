@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 from permits_app.errors import SimulationFailed
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
 from permits_app.safety.hook import HookCall
 from permits_app.safety.promise_signer import judge_safe_says_yes, judge_who_signs
 from tools_app.chain.typed_hash import hash_typed_data

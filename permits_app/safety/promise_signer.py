@@ -13,9 +13,9 @@ from typing import Final
 
 from permits_app.custody.signing_route import Carrier, SigningRoute
 from permits_app.errors import SafeNeedsOwners, SimulationFailed
+from permits_app.hook_rejection import Reject
 from permits_app.policy_cage.safe_batches import consent_of
 from permits_app.policy_cage.safe_message import APPROVE_HASH, wrap_digest
-from permits_app.rejection import Reject
 from tools_app.chain.abi import encode_call
 from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.core.errors import Recovery

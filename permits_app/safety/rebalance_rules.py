@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
 from tools_app.core.errors import Recovery
 
 DAY = timedelta(hours=24)

@@ -10,16 +10,16 @@ from collections import defaultdict
 from datetime import UTC, datetime
 
 from permits_app.errors import RightEnded, RightLimitExceeded, RightNotReceived, RightWithdrawn
+from permits_app.hook_rejection import Reject
 from permits_app.limits.received_rights import find_right, read_limit, sum_uses, view_right
 from permits_app.models import ReceivedRight
 from permits_app.models.received_right import RightState
-from permits_app.rejection import Reject
 from permits_app.safety.format_rule_figures import format_amount
 from permits_app.safety.hook import HookCall
 from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.others_money import PrincipalFlow, RightLimit, RightStanding
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.positions import PositionsUnreadable
-from tools_app.toolkit.principals import PrincipalFlow, RightLimit, RightStanding
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.views import TokenMeta
 

@@ -23,8 +23,8 @@ from tools_app.core.errors import GolemError
 from tools_app.core.units import format_units
 from tools_app.standards.signed_order_tracking import read_fate
 from tools_app.toolkit.context import ReadContext
+from tools_app.toolkit.others_money import EndsByPrincipal, RightKind
 from tools_app.toolkit.positions import PositionsUnreadable
-from tools_app.toolkit.principals import EndsByPrincipal, RightKind
 from tools_app.toolkit.promises import Fate
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.result import TokenAmount

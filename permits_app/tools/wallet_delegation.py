@@ -12,9 +12,9 @@ from tools_app.chain.running_code import find_delegate
 from tools_app.core.errors import InvalidParams
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import Requirement
+from tools_app.toolkit.others_money import RightStanding
 from tools_app.toolkit.params import Address, ChainId
 from tools_app.toolkit.positions import PositionsUnreadable
-from tools_app.toolkit.principals import RightStanding
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.result import TokenAmount
 

@@ -14,12 +14,12 @@ from permits_app.tools.wallet_holdings import describe_held, list_uncounted, rea
 from tools_app.core.errors import GolemError, InvalidParams, Recovery
 from tools_app.core.units import format_units, usd_to_micro
 from tools_app.standards import erc20
+from tools_app.toolkit.canonical_param_values import Meaning
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.params import Address, ChainId, Flag, MicroUsdText, RawAmountOrZero, Token
 from tools_app.toolkit.plan import PlanOutcome, TokenFlow, TxPlan
 from tools_app.toolkit.result import TokenAmount, UsdAmount
-from tools_app.toolkit.spelling import Meaning
 
 MOST_MOVED: Final = 12
 """Transfers in one plan; what is left over is moved by asking again."""

@@ -16,13 +16,13 @@ from permits_app.approvals.wallet_policy import PolicyWish, build_policy_wish
 from permits_app.models import ChangeRequest, SpendingLimits
 from permits_app.tools.wallet import wallet
 from tools_app.core.units import format_micro_usd, usd_to_micro
+from tools_app.toolkit.canonical_param_values import Meaning
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import RiskLayer, TickBudget
 from tools_app.toolkit.params import ContractAddresses, MicroUsdText
 from tools_app.toolkit.plan import LocalEffect
 from tools_app.toolkit.result import UsdAmount
-from tools_app.toolkit.spelling import Meaning
 
 PolicyTemplateName = Annotated[
     PolicyTemplate,

@@ -17,10 +17,10 @@ from permits_app.approvals.operations import find_operation
 from permits_app.approvals.operations.base import ObservingOperation
 from permits_app.approvals.operations.code_wallet import CODE_WALLET, read_seen_contract
 from permits_app.errors import SignerMismatch, SignerUnavailable, WalletExists
+from permits_app.gas_relayer import open_relayer
 from permits_app.models import ChangeRequest, Wallet
 from permits_app.models.signing_key import KeyHolder
 from permits_app.models.wallet import WalletKind
-from permits_app.relayer import open_relayer
 from permits_app.tools.wallet import wallet
 from tools_app.chain.networks import ChainNotSupported
 from tools_app.core.errors import GolemError, InvalidParams, Recovery

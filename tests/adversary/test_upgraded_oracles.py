@@ -12,7 +12,7 @@ from tests.golem_project.heartbeat.loans import ETH, USD, carry_out, include, le
 from tests.live_golem import LiveGolem
 from tests.tools_app.factories import make_context
 from tests.tools_app.protocols.morpho_blue.golem import usdc_market
-from tools_app.portfolio.reading import read_positions
+from tools_app.portfolio.read_all_positions import read_positions
 from tools_app.toolkit.positions import Position
 
 pytestmark = pytest.mark.protocols("aave_v3", "morpho", "maker")

@@ -20,7 +20,7 @@ from archetypes_app.delegation import (
     make_graph,
 )
 from archetypes_app.errors import DelegationCycle, DelegationDepthExceeded
-from archetypes_app.graph import read_builtin_nodes
+from archetypes_app.stored_delegation_graph import read_builtin_nodes
 from tests.proof.delegation import compare_with_reference, make_random_graph
 from tools_app.core.errors import GolemError
 

@@ -16,8 +16,8 @@ from archetypes_app.actions.make_copy import _free_name
 from archetypes_app.archetype_toml import parse_archetype
 from archetypes_app.browse_and_load_tools import ToolNames
 from archetypes_app.errors import InvalidToml, TooManyInvitations
-from archetypes_app.loadout import Loadout, choose_core, make_loadout
 from archetypes_app.models import Invitation
+from archetypes_app.tool_loadout import Loadout, choose_core, make_loadout
 from permits_app.safety.profile_rules import judge_range
 from tests import factories
 from tools_app.toolkit.enums import Category

@@ -23,7 +23,6 @@ from archetypes_app.errors import (
     UnknownProfile,
     UnknownToolName,
 )
-from archetypes_app.graph import check_proposal, find_stored_violations
 from archetypes_app.models import Archetype, Golem, ToolOverride, ToolProfile
 from archetypes_app.profiles import (
     is_conservative,
@@ -32,6 +31,7 @@ from archetypes_app.profiles import (
     parse_profiles,
     writes_per_hour_cap,
 )
+from archetypes_app.stored_delegation_graph import check_proposal, find_stored_violations
 from archetypes_app.tool_names import check_overrides, check_tool_names
 from archetypes_app.toolset import (
     list_warnings,

@@ -8,7 +8,7 @@ import pytest
 
 from archetypes_app.builtin_archetypes import BUILTIN_ARCHETYPES
 from archetypes_app.golem_setup_facts import list_every_need
-from archetypes_app.graph import make_builtin_rule
+from archetypes_app.stored_delegation_graph import make_builtin_rule
 from archetypes_app.toolset import ToolsetInputs, resolve_among
 from tests.catalogue.known_names import NAMES
 from tools_app.toolkit.enums import CapabilityTier, Category

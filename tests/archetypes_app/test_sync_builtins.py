@@ -12,9 +12,9 @@ from archetypes_app.actions import sync_builtins as module
 from archetypes_app.actions.sync_builtins import sync_builtins
 from archetypes_app.builtin_archetypes import BUILTIN_ARCHETYPES
 from archetypes_app.builtin_profiles import BUILTIN_PROFILES
-from archetypes_app.graph import find_stored_violations, read_builtin_nodes, read_nodes
 from archetypes_app.models import Archetype, ToolOverride, ToolProfile
 from archetypes_app.models.override import OverrideMode
+from archetypes_app.stored_delegation_graph import find_stored_violations, read_builtin_nodes, read_nodes
 from tools_app.core.hashing import hash_canonical
 
 pytestmark = pytest.mark.django_db

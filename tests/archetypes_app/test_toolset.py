@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from archetypes_app.builtin_archetypes import BUILTIN_ARCHETYPES, CORE_ARCHETYPES
 from archetypes_app.builtin_profiles import BUILTIN_PROFILES
-from archetypes_app.graph import make_builtin_rule
+from archetypes_app.stored_delegation_graph import make_builtin_rule
 from archetypes_app.toolset import (
     ArchetypeRule,
     ProfileRule,

@@ -43,7 +43,7 @@ COMMIT: Final = (
     "permits_app.execution.executor.execute",
     "permits_app.execution.payloads.store_payload",
     "permits_app.execution.payloads.send_payload",
-    "permits_app.execution.follower.Follower",
+    "permits_app.execution.chain_follower.Follower",
     "permits_app.execution.finish_permit.finish",
     "permits_app.actions.remember_outcome.remember_outcome",
 )

@@ -91,7 +91,7 @@ TESTS: dict[str, str] = {
     "GOLEM_COMMITS_AT_ONCE_PER_CHAIN": PLACES,
     "GOLEM_COMMITS_AT_ONCE_PER_ACCOUNT": PLACES,
     "GOLEM_FOLLOWER_LEASE_SECONDS": (
-        "permits_app/execution/test_follower.py::"
+        "permits_app/execution/test_chain_follower.py::"
         "test_one_process_follows_a_chain_and_another_takes_over_when_it_says_nothing_more"
     ),
     "GOLEM_KEY_WAIT_SECONDS": (
@@ -155,8 +155,8 @@ TESTS: dict[str, str] = {
     "BREAKER_BLOCK_BPS": f"{FALLS}the_breaker_blocks_from_twenty_percent_on_whatever_the_cage_allows",
     "BREAKER_COOL_DOWN": f"{FALLS}a_pause_ends_after_its_hour_and_stops_only_growing",
     "VOLATILE_FOR": f"{FALLS}the_breaker_trips_at_seven_tenths_until_a_day_after_a_pause",
-    "LARGE_SWAP_MICRO_USD": "permits_app/test_risk.py::test_a_tier_changes_exactly_above_its_value",
-    "LARGE_DEPOSIT_MICRO_USD": "permits_app/test_risk.py::test_a_tier_changes_exactly_above_its_value",
+    "LARGE_SWAP_MICRO_USD": "permits_app/test_risk_tier_rules.py::test_a_tier_changes_exactly_above_its_value",
+    "LARGE_DEPOSIT_MICRO_USD": "permits_app/test_risk_tier_rules.py::test_a_tier_changes_exactly_above_its_value",
     "DAY": f"{EDGES}the_rolling_day_lets_go_of_a_spend_when_it_is_a_day_old",
     "HOUR": "permits_app/test_ledger.py::test_every_window_is_the_naive_sum_of_what_lies_in_it",
 }
@@ -214,7 +214,7 @@ def list_constants() -> Iterator[str]:
     """Public numbers and spans of the settings, the rules and the ledger."""
     paths = [path for path in list_sources() if path.startswith(("permits_app/limits/", "permits_app/safety/"))]
     paths.append("tools_app/portfolio/holdings.py")
-    for path in [*paths, "permits_app/permits/risk.py", SETTINGS.replace(".", "/") + ".py"]:
+    for path in [*paths, "permits_app/permits/risk_tier_rules.py", SETTINGS.replace(".", "/") + ".py"]:
         module = import_module(path.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
         for node in ast.parse((ROOT / path).read_text(encoding="utf-8")).body:
             targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]

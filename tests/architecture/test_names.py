@@ -37,7 +37,7 @@ _LONGER: dict[str, str] = {
     "tests/golem_project/test_set_back_clocks.py": "one kind: what a clock that went back leaves or lengthens",
     "tests/permits_app/execution/test_lost_sequences.py": "one kind: every way in which a call of a plan is lost",
     "tests/golem_project/world/test_chain.py": "one chain's life: started, kept, killed under load, started again",
-    "permits_app/relayer.py": "one key's life: what it may send, what it sent, and what became of it",
+    "permits_app/gas_relayer.py": "one key's life: what it may send, what it sent, and what became of it",
     "tests/concurrency/test_stuck_accounts.py": "one account after the other that stands still, and how each goes on",
     "tests/tools_app/protocols/liquid_restaking/test_restaked_ether.py": "three issuers, each way in and out",
     "tests/concurrency/test_every_task_twice.py": "one table: every task, and what holds when it ran twice",

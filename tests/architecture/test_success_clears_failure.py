@@ -108,7 +108,7 @@ COUNTERS: Final[dict[str, _Entry]] = {
         "test_what_is_gone_is_given_up_only_when_it_stays_away"
     ),
     "permits_app/policy_cage/preflight_types.py:Observed.failure": CountsNoFailures("why one batch would be refused"),
-    "permits_app/safety/repetition.py:Breaker.failures": Cleared(
+    "permits_app/safety/loop_and_breaker_rules.py:Breaker.failures": Cleared(
         "test_one_try_decides_and_what_was_under_way_does_not"
     ),
     "tools_app/chain/rpc_pool.py:NodeHealth.failures": Cleared(
@@ -126,7 +126,7 @@ COUNTERS: Final[dict[str, _Entry]] = {
 """Found by name."""
 
 ELSEWHERE: Final[dict[str, str]] = {
-    "a golem's wish that was refused (golem_project/heartbeat/backoff.py:WishBackoff.count)": (
+    "a golem's wish that was refused (golem_project/heartbeat/refused_wish_backoff.py:WishBackoff.count)": (
         "test_what_was_carried_out_begins_anew_so_a_later_refusal_of_it_is_the_first_in_a_row"
     ),
     "a position whose way out reverted under a halt (permits_app/execution/position_unwinding.py:_count_attempts)": (

@@ -46,7 +46,7 @@ THREADS = {
     "golem_project/metrics/counting.py": "hands on counts; nothing of a golem",
     "tools_app/core/guarded_http.py": "breaks a connection off",
     "tools_app/core/statement_watch.py": "cancels statements",
-    "tools_app/core/wakeups.py": "hears who is to be woken",
+    "tools_app/core/wake_waiting_process.py": "hears who is to be woken",
     "tools_app/sandbox/engine.py": "counts epochs",
     "tools_app/simulation/revm_screening/state_server.py": "serves the state of a chain to a simulator",
 }

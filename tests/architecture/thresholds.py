@@ -19,7 +19,7 @@ _NOT_ASKED: Final = ("golem_project/embedded/", "golem_project/demo/")
 _ELSEWHERE: Final = (
     "permits_app/limits/",
     "permits_app/safety/",
-    "permits_app/permits/risk.py",
+    "permits_app/permits/risk_tier_rules.py",
     "tools_app/portfolio/holdings.py",
     "golem_project/settings/safety.py",
 )

@@ -27,7 +27,7 @@ from golem_project.heartbeat.cycle import run_heartbeat_tick
 from golem_project.heartbeat.thinking.tool_selection import TickTask, select_tools
 from golem_project.pi.definitions import define_tools
 from golem_project.pi.manifest import build_manifest
-from golem_project.pi.shown_tools import KeyShelf
+from golem_project.pi.visible_tools import KeyShelf
 from permits_app.models import PolicyCage, SpendingLimits
 from tests.bench.figures import Figure, measure, percentile
 from tests.bench.heartbeat import claim_of, make_like

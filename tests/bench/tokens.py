@@ -19,7 +19,7 @@ from drf_spectacular.generators import SchemaGenerator
 
 from archetypes_app.builtin_profiles import BUILTIN_PROFILES
 from archetypes_app.catalogue_lines import list_category, list_everything
-from archetypes_app.loadout import make_loadout
+from archetypes_app.tool_loadout import make_loadout
 from archetypes_app.toolset import ArchetypeRule, ProfileRule, ToolsetInputs, resolve
 from golem_project.embedded.paths import CHECKOUT
 from golem_project.management.commands.tokens import PERMIT_TTL_SECONDS

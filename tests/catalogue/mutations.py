@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
 from permits_app.reviewers import safety_guardian as guardian
 from permits_app.safety.decoding import read_calls, read_on, tell_claims
 from permits_app.safety.hook import HookCall

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from permits_app.hook_rejection import Reject
 from permits_app.limits.suggested_allowlist import suggest_allowlist
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.policy_cage.contract import call_key
 from permits_app.policy_cage.suggested_rules import call_rules
-from permits_app.rejection import Reject
 from permits_app.reviewers.safety_guardian import review
 from permits_app.safety.assets import find_wrapped_native
 from permits_app.safety.hook import Allow, HookCall

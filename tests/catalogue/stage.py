@@ -18,7 +18,7 @@ from tests.permits_app.safety.calls import Standing, live_call
 from tests.tools_app.factories import make_context, read_balances, view_receipt
 from tools_app.core.errors import GolemError
 from tools_app.portfolio.holdings import Holdings, measure_holdings
-from tools_app.portfolio.reading import read_positions
+from tools_app.portfolio.read_all_positions import read_positions
 from tools_app.standards.receipts import read_report
 from tools_app.toolkit.case import About, Amount, Case, FromReport, ReadCase
 from tools_app.toolkit.context import ChainReader

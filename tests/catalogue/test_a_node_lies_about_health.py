@@ -16,7 +16,7 @@ from django.conf import settings as configured
 from golem_project import wiring
 from permits_app.models import ActionPermit, HighWaterMark, OutcomeRecord
 from permits_app.permits.plan_store import decode_calls
-from permits_app.safety.step_health import least_on_the_way
+from permits_app.safety.health_between_calls import least_on_the_way
 from tests.catalogue.door import CASES, Door
 from tests.catalogue.lenders_lied_about import LENDERS, Ask, Lender
 from tests.catalogue.lies_about_health import (

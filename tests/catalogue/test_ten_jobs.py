@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from archetypes_app.loadout import MOST_TOOLS
 from archetypes_app.models import ApiKey, ToolProfile
+from archetypes_app.tool_loadout import MOST_TOOLS
 from permits_app.models import OutcomeRecord
 from tests.catalogue.door import CASES, Door
 

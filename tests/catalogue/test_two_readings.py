@@ -19,8 +19,8 @@ from tests.catalogue.test_yield_folders import FOLDERS, of_each_folder
 from tests.live_golem import LiveGolem
 from tests.tools_app.protocols.liquid_restaking.issuers import pay_all
 from tools_app.models import ShareMark
-from tools_app.portfolio.believed_share_price import note_all_shares
 from tools_app.portfolio.holdings import JUMPED, HeldPosition
+from tools_app.portfolio.share_price_donation_guard import note_all_shares
 from tools_app.toolkit.case import Case
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.positions import Act, Wait

@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from archetypes_app.loadout import MOST_TOOLS
 from archetypes_app.models import ApiKey
+from archetypes_app.tool_loadout import MOST_TOOLS
 from golem_project.pi.released_shapes import list_served, load_releases
 from permits_app.models import ActionPermit, OutcomeRecord
 from tests.catalogue.door import Door

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from archetypes_app.loadout import MOST_TOOLS
 from archetypes_app.models import ApiKey
+from archetypes_app.tool_loadout import MOST_TOOLS
 from golem_project.embedded.npm import find_node, npm_command, npm_environment
 from permits_app.models import ActionPermit
 from tests.architecture.sources import ROOT

@@ -16,8 +16,8 @@ from golem_client import GolemClient
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 
-from archetypes_app.loadout import MOST_TOOLS
 from archetypes_app.models import ApiKey
+from archetypes_app.tool_loadout import MOST_TOOLS
 from permits_app.models import ActionPermit, OutcomeRecord
 from tests.architecture.sources import ROOT
 from tests.catalogue.door import Door

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from archetypes_app.loadout import MOST_TOOLS
 from archetypes_app.models import ApiKey, Golem
+from archetypes_app.tool_loadout import MOST_TOOLS
 from golem_project.embedded.npm_tree import newest_node
 from golem_project.pi.definitions import MORE_TOOLS
 from permits_app.models import ActionPermit, OutcomeRecord

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from archetypes_app.loadout import MOST_TOOLS
 from archetypes_app.models import ApiKey, Golem
+from archetypes_app.tool_loadout import MOST_TOOLS
 from permits_app.models import ActionPermit, OutcomeRecord
 from tests.catalogue.door import CASES, Door
 from tests.catalogue.shelf import find_write

@@ -18,8 +18,8 @@ from golem_client import GolemClient, GolemProblem, GolemUnreachable
 from golem_client.client import ATTEMPTS
 from golem_client.events import MOST_BYTES, read_events
 
-from archetypes_app.loadout import MOST_TOOLS
 from archetypes_app.models import ApiKey
+from archetypes_app.tool_loadout import MOST_TOOLS
 from permits_app.models import ActionPermit, OutcomeRecord
 from tests.architecture.sources import ROOT
 from tests.catalogue.door import Door

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from archetypes_app.loadout import MOST_TOOLS
 from archetypes_app.models import ApiKey, ToolOverride, ToolProfile
+from archetypes_app.tool_loadout import MOST_TOOLS
 from tests.architecture.sources import ROOT
 from tests.catalogue.door import Door
 from tests.how_to import read_block

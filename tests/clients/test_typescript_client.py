@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from archetypes_app.loadout import MOST_TOOLS
 from archetypes_app.models import ApiKey
+from archetypes_app.tool_loadout import MOST_TOOLS
 from golem_project.embedded.npm import find_node, npm_environment
 from permits_app.models import ActionPermit, OutcomeRecord
 from tests.architecture.sources import ROOT

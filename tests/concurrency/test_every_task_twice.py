@@ -19,7 +19,7 @@ from django.conf import settings
 from django.test import override_settings
 
 from archetypes_app.models import AlertBatch, Golem, Heartbeat, HeartbeatTick
-from golem_project.a2a import notifications, sale_watch
+from golem_project.a2a import notifications, unsettled_sale_alert
 from golem_project.a2a import tasks as a2a_tasks
 from golem_project.a2a.models import OpenedRead
 from golem_project.alerts import channels
@@ -392,14 +392,18 @@ def watch_sales_task(golem: LiveGolem) -> Prepared:
         golem=golem.golem, query="limits", venue="golem", price_micro_usdc=1, created_at=clock.now()
     )
     told_before = clock.now() - timedelta(hours=1)
-    away = [{"rule": sale_watch.AWAY, "observed": "", "limit": ""}]
+    away = [{"rule": unsettled_sale_alert.AWAY, "observed": "", "limit": ""}]
     AlertBatch.objects.create(
-        golem=golem.golem, source=sale_watch.SOURCE, window_start=told_before, alerts=away, created_at=told_before
+        golem=golem.golem,
+        source=unsettled_sale_alert.SOURCE,
+        window_start=told_before,
+        alerts=away,
+        created_at=told_before,
     )
 
     def check() -> None:
-        told = AlertBatch.objects.filter(golem=golem.golem, source=sale_watch.SOURCE).order_by("window_start")
-        assert [each.alerts[0]["rule"] for each in told] == [sale_watch.AWAY, "well again"]
+        told = AlertBatch.objects.filter(golem=golem.golem, source=unsettled_sale_alert.SOURCE).order_by("window_start")
+        assert [each.alerts[0]["rule"] for each in told] == [unsettled_sale_alert.AWAY, "well again"]
 
     return a2a_tasks.watch_sales_task.run, check
 

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 from django.test import override_settings
 
-from permits_app.execution.follower import Follower
+from permits_app.execution.chain_follower import Follower
 from permits_app.models import OutboundTransaction, OutcomeRecord
 from tests.concurrency.doors import kill_at_each_door
 from tests.evm.world import CHAIN_ID

@@ -13,7 +13,7 @@ from django.db import connection
 from django.test import override_settings
 
 from golem_project.celery import app
-from permits_app.execution.follower import Follower
+from permits_app.execution.chain_follower import Follower
 from permits_app.models import ActionPermit, ChainWatch, OutboundTransaction, OutcomeRecord, SignedPromise
 from permits_app.tasks import commit_permit_task, follow_promises_task
 from tests.concurrency.doors import kill_at_each_door

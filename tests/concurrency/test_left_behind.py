@@ -19,8 +19,8 @@ from django.db import InterfaceError, OperationalError, connection, connections
 from permits_app import tasks
 from permits_app.actions import commit
 from permits_app.execution import commit_lease, executor
+from permits_app.execution.chain_follower import Follower
 from permits_app.execution.commit_lease import take_lease
-from permits_app.execution.follower import Follower
 from permits_app.execution.follower_threads import Following
 from permits_app.models import ActionPermit, ChainWatch
 from permits_app.models.permit import PermitStatus
@@ -29,7 +29,7 @@ from tests.dropping_proxy import DroppingProxy
 from tests.evm.world import CHAIN_ID
 from tests.golem_project.test_pooler import line as line
 from tests.live_golem import LiveGolem
-from tools_app.core import clock, wakeups
+from tools_app.core import clock, wake_waiting_process
 from tools_app.core.lease_holders import is_gone, name_holder
 
 DIE = "def die(*_, **__): os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -199,7 +199,7 @@ def test_a_commit_whose_wake_up_its_broker_lost_is_handed_on_once_the_broker_is_
     following = tasks.start_followers()
     try:
         deadline = clock.Deadline.after_ms(60_000)
-        while not wakeups.count_hearings():
+        while not wake_waiting_process.count_hearings():
             assert not deadline.is_over, "no tap is heard"
             threading.Event().wait(0.05)
         permit_id = shared_golem.preview()["permit_id"]
@@ -230,7 +230,7 @@ def follow_until_handed(*, seconds: float = 10) -> list[UUID]:
 
 def test_a_killed_follower_is_followed_at_once(shared_golem: LiveGolem) -> None:
     look = (
-        "from permits_app.execution.follower import Follower\nfrom tools_app.core import clock\n"
+        "from permits_app.execution.chain_follower import Follower\nfrom tools_app.core import clock\n"
         f"Follower({CHAIN_ID}, hand=lambda _: None).look(now=clock.now())\nos.kill(os.getpid(), signal.SIGKILL)\n"
     )
     assert run_elsewhere(look).returncode == -9

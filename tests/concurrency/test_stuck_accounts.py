@@ -20,9 +20,9 @@ from permits_app.actions.start_commit import start_commit
 from permits_app.actions.sweep_permits import end_outlived, list_unfinished
 from permits_app.doors.hand_to_worker import hand_to_worker
 from permits_app.errors import AccountBlocked, ChainStuck
+from permits_app.execution.chain_follower import Follower
 from permits_app.execution.commit_lease import take_lease
 from permits_app.execution.commit_turns import PLACES, CommitTurn, Places, list_turns
-from permits_app.execution.follower import Follower
 from permits_app.models import ActionPermit, ChainWatch, OutboundTransaction, SpendEntry
 from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import SpendState
@@ -31,7 +31,7 @@ from tests.failing_node import FailingNode, node_that_may_fail
 from tests.live_golem import LiveGolem, make_live_golem
 from tests.passing_time import let_pass_until
 from tests.permits_app.execution.chain_tricks import mining_paused
-from tools_app.core import clock, wakeups
+from tools_app.core import clock, wake_waiting_process
 from tools_app.core.clock import Deadline
 from tools_app.core.models import OutboxEvent
 
@@ -292,7 +292,7 @@ def test_who_waits_is_woken_by_the_end_of_the_permit_in_another_process(
     monkeypatch.setattr(tasks.commit_permit_task, "apply_async", lambda **_: None)
     # Who does not hear the tap would look only when all its time is over.
     monkeypatch.setattr("permits_app.doors.hand_to_worker._LOOK_SECONDS", 3_600)
-    with wakeups.waiting_for("warm"):
+    with wake_waiting_process.waiting_for("warm"):
         pass
     shared_golem.permit(str(permit_id))
     woken = threading.Event()
@@ -307,7 +307,7 @@ def test_who_waits_is_woken_by_the_end_of_the_permit_in_another_process(
     waiter = threading.Thread(target=wait, daemon=True)
     waiter.start()
     deadline = Deadline.after_ms(60_000)
-    listener = wakeups._listener
+    listener = wake_waiting_process._listener
     assert listener is not None
     while not listener._waiters and not deadline.is_over:
         threading.Event().wait(0.01)

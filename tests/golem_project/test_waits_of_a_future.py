@@ -15,7 +15,7 @@ from golem_project.chat.turn_states import ask_golem
 from golem_project.runtime.future_times import mend_future_rows
 from permits_app.actions.record_nav import record_nav
 from permits_app.actions.try_policy import STUCK_AFTER, is_stuck, open_trial
-from permits_app.execution import contradictions
+from permits_app.execution import receipt_balance_contradictions
 from permits_app.execution.reconcile import reconcile_transactions
 from permits_app.models import ActionPermit, CageMirror, HealthAlert, NavSnapshot, OutboundTransaction
 from permits_app.policy_cage.mirror import is_behind
@@ -63,7 +63,7 @@ def test_a_doubt_of_a_future_that_did_not_come_is_over_in_its_time(
     ActionPermit.objects.filter(pk=permit_id).update(doubted_at=late)
     OutboundTransaction.objects.filter(permit_id=UUID(permit_id)).update(passed_at=late)
     mend_future_rows(now=clock.now())
-    assert contradictions.is_over(ActionPermit.objects.get(pk=permit_id), clock.now() + patience)
+    assert receipt_balance_contradictions.is_over(ActionPermit.objects.get(pk=permit_id), clock.now() + patience)
     passed = OutboundTransaction.objects.filter(permit_id=UUID(permit_id)).values_list("passed_at", flat=True)
     assert all(each is not None and each <= clock.now() for each in passed)
 

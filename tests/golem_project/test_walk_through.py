@@ -9,12 +9,12 @@ import httpx
 import pytest
 from django.test import Client
 
-from archetypes_app.loadout import MOST_TOOLS
 from archetypes_app.models import ApiKey
+from archetypes_app.tool_loadout import MOST_TOOLS
 from golem_project.demo.journey import Journey
 from permits_app.actions.cancel import cancel_permit
 from permits_app.models import ActionPermit
-from permits_app.safety.repetition import LOOP_HORIZON, LOOP_MOST_IDENTICAL
+from permits_app.safety.loop_and_breaker_rules import LOOP_HORIZON, LOOP_MOST_IDENTICAL
 from tests.live_golem import LiveGolem
 from tools_app.core import clock
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tools_app.standards.calldata import calls, read_exactly
-from tools_app.standards.claims_due import AVERAGE_SECONDS, ONE
+from tools_app.standards.dated_claim_values import AVERAGE_SECONDS, ONE
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import ChangeRead, Effects, UnknownCall
 from tools_app.toolkit.plan import Call

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tools_app.core.ratio import Ratio
-from tools_app.standards.claims_due import AVERAGE_SECONDS, ONE, Maturing
+from tools_app.standards.dated_claim_values import AVERAGE_SECONDS, ONE, Maturing
 from tools_app.standards.pool_maths import reserves_at
 from tools_app.toolkit.context import ReadCall
 from tools_app.toolkit.positions import Act, ExitStep, Leg, Position, PositionRef, PositionsUnreadable, Reads

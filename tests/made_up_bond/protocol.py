@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tools_app.standards.claims_due import AVERAGE_SECONDS
+from tools_app.standards.dated_claim_values import AVERAGE_SECONDS
 from tools_app.toolkit.positions import Reads
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, Valuer
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from tools_app.chain.abi import encode_call
 from tools_app.core.ratio import Ratio
-from tools_app.standards.claims_due import AVERAGE_SECONDS, ONE
+from tools_app.standards.dated_claim_values import AVERAGE_SECONDS, ONE
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.pool_maths import reserves_at
 from tools_app.toolkit.context import ChainReader, WriteContext

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tools_app.toolkit.context import ReadCall, ReadOutcome
+from tools_app.toolkit.others_money import RightStanding, RightView
 from tools_app.toolkit.positions import PositionsUnreadable
-from tools_app.toolkit.principals import RightStanding, RightView
 
 from .addresses import DEPLOYED
 

@@ -10,9 +10,9 @@ from tools_app.chain.abi import encode_call
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
+from tools_app.toolkit.others_money import PrincipalFlow, RightsBook
 from tools_app.toolkit.params import Address, RawAmount
 from tools_app.toolkit.plan import Call, TokenFlow, TxPlan
-from tools_app.toolkit.principals import PrincipalFlow, RightsBook
 
 from .addresses import DEPLOYED
 

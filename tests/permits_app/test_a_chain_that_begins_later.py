@@ -18,7 +18,7 @@ from permits_app.tasks import start_followers
 from tests.evm.world import CHAIN_ID, World
 from tests.factories import make_owner
 from tests.live_golem import LiveGolem
-from tests.permits_app.execution.test_follower import wait_until_nobody_follows
+from tests.permits_app.execution.test_chain_follower import wait_until_nobody_follows
 from tests.permits_app.test_several_chains import pay_on, refused, save_chains
 from tests.second_chain import SECOND_ID, wire
 from tools_app.toolkit.golem_chains import list_chains

@@ -13,9 +13,9 @@ import pytest
 from django.db import Error, transaction
 from django.test import Client
 
-from archetypes_app.loadout import Loadout
 from archetypes_app.models import DefinitionApproval, Golem, ToolOverride
 from archetypes_app.models.override import OverrideMode
+from archetypes_app.tool_loadout import Loadout
 from archetypes_app.toolset import resolve_toolset
 from golem_project.heartbeat.thinking.tool_calls import ToolDesk
 from golem_project.pi.definitions import define_tools

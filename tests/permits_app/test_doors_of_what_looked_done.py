@@ -16,7 +16,7 @@ from memory_app.models import Insight
 from memory_app.models.insight import InsightCategory
 from permits_app.actions.remember_outcome import remember_outcome
 from permits_app.models import CapabilityGrant, OutboundTransaction
-from permits_app.permits.risk import classify_risk
+from permits_app.permits.risk_tier_rules import classify_risk
 from tests import factories
 from tests.adversary.conftest import Adversary
 from tests.adversary.conftest import adversary as adversary
@@ -74,7 +74,7 @@ def test_a_preview_gives_all_that_a_tier_is_judged_by(live_golem: LiveGolem, mon
         given.append(set(facts))
         return classify_risk(**facts)
 
-    monkeypatch.setattr("permits_app.safety.tiers.classify_risk", classify)
+    monkeypatch.setattr("permits_app.safety.risk_tier_of_call.classify_risk", classify)
     live_golem.preview()
     assert given and all(each == set(inspect.signature(classify_risk).parameters) for each in given)
 

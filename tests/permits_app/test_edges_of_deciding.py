@@ -36,7 +36,7 @@ from permits_app.models import NonceCursor, OutboundTransaction, Passkey
 from permits_app.performance.monthly_statement import list_months
 from permits_app.reviewers import risk_assessor
 from permits_app.reviewers.revert_chance import RevertChance, judge_revert_chance, measure_revert_chance
-from permits_app.safety.records import Mark
+from permits_app.safety.call_records import Mark
 from tests import factories
 from tests.permits_app.safety.calls import NOW
 from tools_app.chain.node_errors import RpcRefused

@@ -261,11 +261,11 @@ def test_a_relayed_call_that_was_sent_in_a_future_that_did_not_come_is_replaced_
 def test_a_relayed_call_that_nodes_refuse_for_its_fee_is_signed_again_at_a_higher_one(
     safe: OwnedSafe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from permits_app import relayer
+    from permits_app import gas_relayer
 
     request = approved(safe, ask(safe, safe.live.owner, limit_change(Limit.MAX_DRAWDOWN_BPS, 400)))
     before = int(safe.live.world.rpc.call("eth_getBlockByNumber", "latest", False)["baseFeePerGas"], 16)
-    original = relayer._store
+    original = gas_relayer._store
 
     def store_and_rise(*asked: Any, **named: Any) -> RelayedTransaction:
         row = original(*asked, **named)
@@ -273,7 +273,7 @@ def test_a_relayed_call_that_nodes_refuse_for_its_fee_is_signed_again_at_a_highe
             set_base_fee(safe, int(row.max_fee_per_gas) + 1)
         return row
 
-    monkeypatch.setattr(relayer, "_store", store_and_rise)
+    monkeypatch.setattr(gas_relayer, "_store", store_and_rise)
     try:
         with override_settings(GOLEM_RELAYER_WAIT_SECONDS=1):
             for _ in range(3):

@@ -22,7 +22,7 @@ from tools_app.chain.abi import checksum, encode_call
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core import clock
 from tools_app.portfolio import standing_rights
-from tools_app.portfolio.asked_rights import takes_back_an_asked_right
+from tools_app.portfolio.rights_without_logs import takes_back_an_asked_right
 from tools_app.portfolio.standing_rights import takes_back_a_right
 from tools_app.protocols.aave_v3.addresses import deployments as aave
 from tools_app.protocols.maker_sky.addresses import NAME as MAKER

@@ -16,7 +16,7 @@ from permits_app.models.permit import PermitStatus
 from permits_app.permits import lifecycle
 from tests.factories.golems import make_golem, make_owner
 from tests.factories.permits import make_permit
-from tools_app.core import wakeups
+from tools_app.core import wake_waiting_process
 from tools_app.core.models import AuditEntry, OutboxEvent
 
 pytestmark = pytest.mark.django_db
@@ -163,7 +163,7 @@ def test_whoever_waits_for_the_end_of_a_commit_is_woken_once_it_is_stored(
     permit = make_permit(golem=golem, status=leaving)
     with django_capture_on_commit_callbacks() as kept:
         assert step(permit, leaving, to)
-    woken = [each.args[0] for each in kept if getattr(each, "func", None) is wakeups.tap]
+    woken = [each.args[0] for each in kept if getattr(each, "func", None) is wake_waiting_process.tap]
     assert woken == ([lifecycle.name_end(permit.pk)] if is_tapped else [])
 
 

@@ -12,8 +12,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from permits_app.hook_rejection import Reject
 from permits_app.models import HighWaterMark, NavSnapshot, PolicyCage
-from permits_app.rejection import Reject
 from permits_app.safety.assets import read_portfolio
 from permits_app.safety.hook import Allow
 from permits_app.safety.hooks.policy_cage import PolicyCageHook

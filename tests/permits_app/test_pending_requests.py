@@ -31,8 +31,8 @@ from tools_app.core import clock
 from tools_app.core.models import OutboxEvent
 from tools_app.toolkit.positions import Act, Leg, Position, PositionRef, Stuck, Wait
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.request_takings import Taking
 from tools_app.toolkit.views import NATIVE
+from tools_app.toolkit.withdrawal_request_claims import Taking
 
 S = RequestState
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -17,9 +17,9 @@ from permits_app.actions.halt import carry_out_halt, halt_golem
 from permits_app.custody.sign_permit2 import MOST_SECONDS, sign_inner
 from permits_app.custody.signing_route import Carrier, SigningRoute
 from permits_app.errors import SignerUnavailable
+from permits_app.hook_rejection import Reject
 from permits_app.permits.plan_store import decode_plan
 from permits_app.previews.signed_permits import sign_inside
-from permits_app.rejection import Reject
 from permits_app.reviewers.safety_guardian import review
 from permits_app.safety.hook import HookCall
 from permits_app.safety.hooks.simulator import Simulator

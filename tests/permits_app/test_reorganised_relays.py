@@ -14,10 +14,10 @@ from permits_app.actions.reconcile_relays import reconcile_relays
 from permits_app.approval_errors import RelayerBusy
 from permits_app.approval_pages.views import page_of
 from permits_app.custody.safe_view import open_chain
+from permits_app.gas_relayer import RelayOrder, send_order
 from permits_app.models import ChangeExecution, ChangeRequest, RelayedTransaction
 from permits_app.models.owner_transaction import RelayPurpose
 from permits_app.policy_cage.contract import Limit, RuleKind, encode_apply_change
-from permits_app.relayer import RelayOrder, send_order
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import approve, give_device, make_owner_with_device, share
 from tests.permits_app.approvals.safes import OwnedSafe, ask, limit_change, make_relayer, owner_transaction

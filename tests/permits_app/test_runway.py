@@ -29,7 +29,7 @@ from tests.tools_app.protocols.metamask.owner_wallet import DAY, ROOT, USD, Owne
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams
 from tools_app.protocols.metamask.tools import NoRunway, RunwayClosed
-from tools_app.toolkit.principals import GrantUnsafe
+from tools_app.toolkit.others_money import GrantUnsafe
 from tools_app.toolkit.registry import REGISTRY
 
 OTHER = "00000000-0000-0000-0000-0000000000aa"

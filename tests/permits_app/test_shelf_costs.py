@@ -20,7 +20,7 @@ from tests.proof.holding_walk import COINS, FUNDS, HoldingsWalk
 from tests.proof.holdings import WORLDS as WALKED
 from tests.tools_app.factories import make_context
 from tools_app.core import clock
-from tools_app.portfolio.reading import foretell_positions, read_positions
+from tools_app.portfolio.read_all_positions import foretell_positions, read_positions
 from tools_app.portfolio.remembered_positions import remember_positions
 
 WORLDS = ("across", "uniswap_twamm", *WALKED)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from permits_app import relayer
+from permits_app import gas_relayer
 from permits_app.approval_errors import RelayerRefuses
 from permits_app.custody.signer_addresses import list_addresses, write_csv
 from permits_app.custody.signers.choose_signer import open_keystore
@@ -80,7 +80,7 @@ def test_a_key_that_a_golem_has_or_had_is_no_relayer(settings: Any) -> None:
     dropped = factories.make_signing_key(golem=golem, state="DROPPED", dropped_at=clock.now())
     settings.GOLEM_RELAYER_ADDRESS = dropped.address
     with pytest.raises(RelayerRefuses):
-        relayer.open_relayer()
+        gas_relayer.open_relayer()
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from eth_utils import to_checksum_address
 from archetypes_app.models import Golem
 from golem_project import wiring
 from golem_project.pi.schema_lines import name_home
-from permits_app.permits.equality import hash_meant
+from permits_app.permits.equal_actions import hash_meant
 from tests.batches import in_batches
 from tools_app import runner
 from tools_app.protocols.morpho_blue.addresses import known_markets

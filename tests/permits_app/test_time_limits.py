@@ -19,6 +19,7 @@ from permits_app.doors.decide_change import decide_change
 from permits_app.errors import LeaseLost
 from permits_app.execution.commit_lease import take_lease
 from permits_app.execution.reconcile import reconcile_transactions
+from permits_app.gas_relayer import _check_budget as check_budget
 from permits_app.models import (
     ActionPermit,
     Announcement,
@@ -32,7 +33,6 @@ from permits_app.models.approval import ChangeState, Verdict
 from permits_app.models.permit import PermitStatus
 from permits_app.policy_cage.mirror import is_behind
 from permits_app.previews.hook_call import open_chain
-from permits_app.relayer import _check_budget as check_budget
 from permits_app.safety.load_call_records import read_records
 from tests import factories
 from tests.live_golem import LiveGolem

@@ -12,6 +12,7 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 
 from permits_app.errors import TradingCostsExceeded
+from permits_app.hook_rejection import Reject
 from permits_app.limits import ledger
 from permits_app.limits.trading_costs import (
     CostsUsed,
@@ -23,7 +24,6 @@ from permits_app.limits.trading_costs import (
 )
 from permits_app.limits.valuation import PlanValue
 from permits_app.models import ActionPermit, OutcomeRecord, SpendEntry, SpendingLimits
-from permits_app.rejection import Reject
 from tests.evm.world import World
 from tests.factories.permits import make_permit
 from tests.live_golem import LiveGolem, make_live_golem

@@ -12,9 +12,9 @@ from archetypes_app.models import Golem
 from permits_app.actions.restore_venue_trust import restore_venue_trust
 from permits_app.errors import NothingToAcknowledge
 from permits_app.models import ActionPermit, OutcomeRecord, SpendingLimits, VenueTrust
-from permits_app.permits.risk import classify_risk
+from permits_app.permits.risk_tier_rules import classify_risk
 from permits_app.permits.venue_trust import DIVERGENCE_TOLERANCE_BPS, note_outcome
-from permits_app.safety.tiers import classify_call
+from permits_app.safety.risk_tier_of_call import classify_call
 from tests import factories
 from tests.admin.rows import page
 from tests.evm.world import World

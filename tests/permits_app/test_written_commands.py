@@ -28,7 +28,7 @@ from tools_app.models import ToolDefinition
 from tools_app.sandbox.definition import DefinitionRefused
 from tools_app.sandbox.owner_toml_definition import LONGEST_COMMAND_MS, read_written
 from tools_app.sandbox.stored_definition import write_toml
-from tools_app.subsystems.coding.fences import Fences
+from tools_app.subsystems.coding.detect_sandbox_fences import Fences
 from tools_app.subsystems.coding.limits import LIMITS
 from tools_app.subsystems.coding.presets import Preset
 
@@ -108,7 +108,7 @@ def test_a_program_over_its_time_is_killed_and_its_exit_code_is_told(coder: Codi
 def test_where_no_command_is_fenced_no_program_runs(coder: CodingAgent, monkeypatch: pytest.MonkeyPatch) -> None:
     give(coder)
     gone = Fences(False, True, "bwrap is missing")
-    monkeypatch.setattr("tools_app.subsystems.coding.fences.find_fences", lambda: gone)
+    monkeypatch.setattr("tools_app.subsystems.coding.detect_sandbox_fences.find_fences", lambda: gone)
     with pytest.raises(Refused, match="COMMANDS_NOT_FENCED"):
         say(coder, word="x")
 

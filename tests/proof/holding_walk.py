@@ -22,8 +22,8 @@ from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.units import BPS
-from tools_app.portfolio.believed_share_price import BelievedShare
 from tools_app.portfolio.holdings import Holdings, PriceBook, measure_holdings
+from tools_app.portfolio.share_price_donation_guard import BelievedShare
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import Phase
 from tools_app.toolkit.family import FAMILIES

@@ -29,7 +29,7 @@ from permits_app.actions.commit import commit_permit
 from permits_app.actions.preview import preview_action
 from permits_app.actions.start_commit import start_commit
 from permits_app.custody.create_wallet import create_wallet
-from permits_app.execution.follower import Follower
+from permits_app.execution.chain_follower import Follower
 from permits_app.limits.suggested_allowlist import suggest_allowlist
 from permits_app.models import ActionPermit, OutboundTransaction, PolicyCage, SpendEntry, SpendingLimits
 from permits_app.models.permit import UNFINISHED, PermitStatus

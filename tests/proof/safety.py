@@ -38,7 +38,7 @@ from tests.proof.mutation_session import HUNG, MET
 from tests.proof.registry import Progress, proof
 
 SAFETY = "permits_app/safety"
-SAFETY_TESTS = ("tests/permits_app/safety", "tests/permits_app/test_risk.py")
+SAFETY_TESTS = ("tests/permits_app/safety", "tests/permits_app/test_risk_tier_rules.py")
 # What is proven -> the tests that must notice.
 SUITES: dict[str, tuple[str, ...]] = {
     f"{SAFETY}/hooks/*.py": SAFETY_TESTS,
@@ -57,7 +57,7 @@ SUITES: dict[str, tuple[str, ...]] = {
     f"{SAFETY}/hook_rules.py": (*SAFETY_TESTS, "tests/permits_app/test_pools_with_hooks.py"),
     f"{SAFETY}/position_rules.py": (
         *SAFETY_TESTS,
-        "tests/catalogue/test_slashes.py",
+        "tests/catalogue/test_slash_losses.py",
         "tests/permits_app/test_claims_by_their_rule.py",
         "tests/permits_app/test_standing_orders.py",
     ),
@@ -79,7 +79,7 @@ SUITES: dict[str, tuple[str, ...]] = {
         "tests/permits_app/test_two_chain_bridge.py",
     ),
     f"{SAFETY}/hooks/simulator.py": (*SAFETY_TESTS, "tests/permits_app/test_signed_promises.py"),
-    "permits_app/permits/risk.py": SAFETY_TESTS,
+    "permits_app/permits/risk_tier_rules.py": SAFETY_TESTS,
     "permits_app/permits/capabilities.py": ("tests/permits_app/test_capabilities.py",),
     "permits_app/limits/ledger.py": (
         "tests/permits_app/test_ledger.py",

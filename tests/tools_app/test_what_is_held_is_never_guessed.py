@@ -15,8 +15,8 @@ import pytest
 from tests.tools_app.made_answers import MadeContracts, name_of
 from tools_app.standards.aave_like import positions as aave_like
 from tools_app.toolkit.context import ReadCall
-from tools_app.toolkit.likely_reads import Recalled
 from tools_app.toolkit.positions import Position, PositionRef, PositionsUnreadable, drive
+from tools_app.toolkit.prefetch_memory import Recalled
 from tools_app.toolkit.protocol import SHELF, ProtocolDef
 from tools_app.wording.address_names import list_tokens
 

@@ -28,7 +28,7 @@ from tools_app.chain.node_errors import (
     RpcWrongChain,
     build_node_error,
 )
-from tools_app.core import clock, spans
+from tools_app.core import clock, trace_spans
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.stored_json import read_stored
@@ -210,7 +210,7 @@ class RpcEndpoint:
             for index, request in enumerate(requests)
         ]
         try:
-            with spans.step(
+            with trace_spans.step(
                 "node", chain_id=self.chain_id, node=self.name, method=requests[0].method, requests=len(requests)
             ):
                 raw = self._exchange(to_json(bodies if len(bodies) > 1 else bodies[0]), deadline)

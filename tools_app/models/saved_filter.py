@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.utils.http import urlencode
 
-from tools_app.core.plain_columns import PlainCharField
+from tools_app.core.visible_text_columns import PlainCharField
 
 
 class SavedFilter(models.Model):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
-from tools_app.portfolio.believed_share_price import note_all_shares
 from tools_app.portfolio.holdings import Holdings
 from tools_app.portfolio.remembered_positions import note_found
+from tools_app.portfolio.share_price_donation_guard import note_all_shares
 from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.views import BlockRef
 

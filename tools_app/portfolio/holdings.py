@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.errors import GolemError
 from tools_app.core.units import format_units, net_value_in_micro_usd
-from tools_app.portfolio.believed_share_price import Believed, ReadMarks, believe, read_marks
 from tools_app.portfolio.health import measure_health
-from tools_app.portfolio.reading import read_positions
+from tools_app.portfolio.read_all_positions import read_positions
+from tools_app.portfolio.share_price_donation_guard import Believed, ReadMarks, believe, read_marks
 from tools_app.standards.erc20 import BALANCE_OF
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.positions import Locked, Position, PositionRef

@@ -13,7 +13,7 @@ from typing import Final
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.models.known_position import KnownPosition
 from tools_app.models.position_search import PositionSearch
-from tools_app.portfolio.reading import read_positions
+from tools_app.portfolio.read_all_positions import read_positions
 from tools_app.portfolio.remembered_positions import MOST_HINTS, parse_refs, remember_positions
 from tools_app.standards.position_logs import follow_trails
 from tools_app.toolkit.context import ChainReader

@@ -18,7 +18,7 @@ from tools_app.chain.chains import get_pool
 from tools_app.chain.networks import get_network
 from tools_app.chain.node_errors import RpcLagging
 from tools_app.chain.rpc_pool import RpcPool
-from tools_app.core import spans
+from tools_app.core import trace_spans
 from tools_app.core.clock import Deadline
 from tools_app.simulation.differential import run_both
 from tools_app.simulation.engine import SimulationEngine, SimulationRequest, SimulationResult, SimulationUnavailable
@@ -87,7 +87,7 @@ def run_simulation(
     Raises ChainNotSupported, SimulationUnavailable, SimulationTimeout, SimulationDisagrees, and of two engines
     RpcLagging where another node has seen much more than the block they ran on.
     """
-    with spans.step("simulation", chain_id=request.chain_id, calls=len(request.calls)):
+    with trace_spans.step("simulation", chain_id=request.chain_id, calls=len(request.calls)):
         return _run_chosen(request, deadline=deadline, risk_tier=risk_tier, setting=setting)
 
 
@@ -96,7 +96,7 @@ def _run_chosen(
 ) -> SimulationResult:
     is_pyevm_enough = is_enough_alone(request.chain_id)
     names = choose_engines(risk_tier=risk_tier, setting=setting, is_pyevm_enough=is_pyevm_enough)
-    spans.note(engines=",".join(names))
+    trace_spans.note(engines=",".join(names))
     engines = [select_engine(request.chain_id, name, is_paired=len(names) == 2) for name in names]
     if len(engines) == 2:
         forget = partial(_forget_state, request.chain_id)

@@ -10,8 +10,8 @@ from tools_app.chain.abi import decode_log, event_topic
 from tools_app.standards.erc4626 import DEPOSIT_EVENT, PAID_IN, PAID_OUT, WITHDRAW_EVENT, Vault
 from tools_app.standards.erc7540 import IN, OUT
 from tools_app.toolkit.positions import Leg, PositionRef, Trail
-from tools_app.toolkit.request_takings import Taking
 from tools_app.toolkit.views import LogEntry
+from tools_app.toolkit.withdrawal_request_claims import Taking
 
 TAKEN_BACK_EVENT: Final = "event DepositRequestCanceled(uint256 indexed requestId, address indexed controller)"
 """Lagoon's own; what is taken back goes to the controller, and the log tells no amount."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NoReturn
 
 from tools_app.core.errors import Recovery
-from tools_app.standards.lending_words import show
+from tools_app.standards.format_loan_figures import show
 from tools_app.toolkit.context import ReadCall
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, FlashTerms, MarketClosed
 from tools_app.toolkit.plan import Call

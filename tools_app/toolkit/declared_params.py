@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, create_model
 
+from tools_app.toolkit.canonical_param_values import Meaning
 from tools_app.toolkit.params import (
     EXACT,
     PLAIN,
@@ -22,7 +23,6 @@ from tools_app.toolkit.params import (
     parse_raw_amount,
 )
 from tools_app.toolkit.schema import ToolParams
-from tools_app.toolkit.spelling import Meaning
 
 MOST_PARAMETERS: Final = 16
 LONGEST_TEXT: Final = 2_000

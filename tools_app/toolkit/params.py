@@ -16,8 +16,8 @@ from pydantic.fields import FieldInfo
 
 from tools_app.core.exact_numbers import LARGEST_EXACT
 from tools_app.core.storable_text import make_plain
+from tools_app.toolkit.canonical_param_values import Meaning, has_meaning, spell_decimal, spell_route, spell_whole
 from tools_app.toolkit.pool_ids import is_pool_id
-from tools_app.toolkit.spelling import Meaning, has_meaning, spell_decimal, spell_route, spell_whole
 
 MAX_UINT256 = 2**256 - 1
 _HEX_ADDRESS = re.compile(r"^0x[0-9a-fA-F]{40}$")

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.others_money import PrincipalFlow
 from tools_app.toolkit.pool_hooks import PoolHooks
 from tools_app.toolkit.positions import GaugeBound, PositionChange
-from tools_app.toolkit.principals import PrincipalFlow
 from tools_app.toolkit.typed_data import TypedData
 from tools_app.toolkit.views import ReceiptView, TokenMeta
 

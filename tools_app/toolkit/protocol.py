@@ -19,14 +19,14 @@ from tools_app.toolkit.lending import Lending
 from tools_app.toolkit.markets import Markets
 from tools_app.toolkit.operator_named_places import Naming
 from tools_app.toolkit.orders import Orders
+from tools_app.toolkit.others_money import ReceivedRights
 from tools_app.toolkit.permit2_in_call import PermitCarrier
 from tools_app.toolkit.positions import Exits, PositionRef, Positions, Reads, Trail
-from tools_app.toolkit.principals import ReceivedRights
 from tools_app.toolkit.promises import Promises
 from tools_app.toolkit.rates import LoggedRates
 from tools_app.toolkit.receipt_token_rates import ClaimPrice, ClaimPrices
-from tools_app.toolkit.request_takings import Takings
 from tools_app.toolkit.venues import Venues
+from tools_app.toolkit.withdrawal_request_claims import Takings
 from tools_app.toolkit.yields import Yields
 
 

@@ -9,8 +9,8 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from archetypes_app.actions.freeze_registry import freeze_registry
 from archetypes_app.actions.sync_builtins import SyncReport, sync_builtins
-from archetypes_app.graph import find_stored_violations
 from archetypes_app.owner_group import ensure_member_group, ensure_owner_group
+from archetypes_app.stored_delegation_graph import find_stored_violations
 from tools_app.core import clock
 
 

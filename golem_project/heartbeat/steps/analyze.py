@@ -8,10 +8,10 @@ from django.conf import settings
 
 from archetypes_app.models.tick import Regime
 from archetypes_app.vitality import LEAST_PREDICTIONS, MILLION
-from golem_project.heartbeat.backoff import REHEARSED
 from golem_project.heartbeat.cycle_state import Analysis, CycleState
 from golem_project.heartbeat.gate_formulas import Surprise, Temper
 from golem_project.heartbeat.mood import read_mood
+from golem_project.heartbeat.refused_wish_backoff import REHEARSED
 from golem_project.heartbeat.regime import WINDOW, detect_regime, is_gas_dear, range_bps
 from golem_project.heartbeat.steps.wanted_actions import weigh_wishes
 from tools_app.core.units import BPS

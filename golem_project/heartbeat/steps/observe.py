@@ -7,7 +7,6 @@ from uuid import UUID
 from django.conf import settings
 
 from archetypes_app.toolset import view_golem
-from golem_project.heartbeat.backoff import read_waits
 from golem_project.heartbeat.cycle_state import CycleState
 from golem_project.heartbeat.debt_health import AskedHealth, list_breached, read_debts, read_told, watch_debts
 from golem_project.heartbeat.frozen_token_watch import watch_still
@@ -15,6 +14,7 @@ from golem_project.heartbeat.liquidity_rule import parse_liquidity_rule
 from golem_project.heartbeat.observe_reads import add_elsewhere, observe_chain
 from golem_project.heartbeat.peg_watch import watch_pegs
 from golem_project.heartbeat.permit_facts import read_permit_facts
+from golem_project.heartbeat.refused_wish_backoff import read_waits
 from golem_project.heartbeat.strategies.catalog import find_rotation, list_tokens, parse_strategies
 from golem_project.heartbeat.strategies.standing_plans import read_standing_plans
 from golem_project.heartbeat.unfinished_actions import settle_earlier

@@ -13,7 +13,6 @@ from archetypes_app.actions.update_vitality import VitalityFacts, update_vitalit
 from archetypes_app.models import DecisionCycleRecord
 from archetypes_app.models.tick import TickStatus
 from golem_project.heartbeat import tick_claims
-from golem_project.heartbeat.backoff import write_waits
 from golem_project.heartbeat.broken_ticks import remember_broken, tell_broken
 from golem_project.heartbeat.cycle_state import ACTOR, CycleState, describe_observation
 from golem_project.heartbeat.debt_health import keep_told, write_debts
@@ -22,6 +21,7 @@ from golem_project.heartbeat.duties.position_monitor import tell_locked, tell_pe
 from golem_project.heartbeat.memory_caution import HeldBack
 from golem_project.heartbeat.model_failures import has_failed, remember_failures, tell_failures
 from golem_project.heartbeat.mood import MoodSigns, update_mood
+from golem_project.heartbeat.refused_wish_backoff import write_waits
 from golem_project.heartbeat.regime import choose_theta
 from golem_project.heartbeat.schedule import NextTick, plan_next_tick
 from golem_project.heartbeat.tick_events import make_complete_event, make_opening_events

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Final
 
 from golem_project.heartbeat.action_record_changes import put_off, rehearse
+from golem_project.heartbeat.ask_risk_assessor import ask_risk_assessor
 from golem_project.heartbeat.cycle_state import CycleState
 from golem_project.heartbeat.regime import is_gas_dear
-from golem_project.heartbeat.second_opinion import ask_risk_assessor
 from golem_project.heartbeat.unfinished_actions import follow_permit
 from permits_app.custody.smart_accounts import pays_no_gas
 from permits_app.models.permit import PermitStatus

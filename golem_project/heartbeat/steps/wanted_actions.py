@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from archetypes_app.models.tick import Regime
-from golem_project.heartbeat.backoff import REHEARSED, is_waiting
 from golem_project.heartbeat.cycle_state import CycleState
 from golem_project.heartbeat.debt_health import plan_rescues
 from golem_project.heartbeat.entry_caution import Doubted, doubt_wishes
 from golem_project.heartbeat.liquidity_plan import RuleWish, plan_liquidity
 from golem_project.heartbeat.memory_caution import HeldBack, hold_back, leave_out
+from golem_project.heartbeat.refused_wish_backoff import REHEARSED, is_waiting
 from golem_project.heartbeat.strategies.catalog import (
     find_rotation,
     leave_out_stopped,

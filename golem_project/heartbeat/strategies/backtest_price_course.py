@@ -18,7 +18,7 @@ from tools_app.core.errors import GolemError
 from tools_app.history.index_reads import find_one, read_bars
 from tools_app.history.requested_contracts import have_followed
 from tools_app.models.history import BarSpan, SourceKind
-from tools_app.portfolio.logged_past import find_teller
+from tools_app.portfolio.history_from_logs import find_teller
 from tools_app.subsystems.data.feed_and_rate_history import find_rate_teller
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.lending import PPM

@@ -12,9 +12,9 @@ from uuid import UUID
 
 from django.conf import settings
 
-from archetypes_app.loadout import Loadout
 from archetypes_app.models import Archetype, Golem
 from archetypes_app.models.archetype import InferenceTier
+from archetypes_app.tool_loadout import Loadout
 from golem_project.heartbeat.thinking.loop_values import (
     ConversationLimits,
     Exchange,

@@ -16,8 +16,8 @@ from django.conf import settings
 from jsonschema import Draft202012Validator
 
 from archetypes_app.browse_and_load_tools import TIER_KEYS, answer_tier_query
-from archetypes_app.loadout import MOST_TOOLS, Loading, Loadout, find_served
 from archetypes_app.models import Golem
+from archetypes_app.tool_loadout import MOST_TOOLS, Loading, Loadout, find_served
 from golem_project.heartbeat.thinking.errors import ChatOnlyRehearses, GolemInDryRun
 from golem_project.heartbeat.thinking.loop_values import ManualTool
 from golem_project.heartbeat.thinking.planner import PermitStep, TouchedPermit
@@ -33,7 +33,7 @@ from permits_app.doors.request_commit import request_commit
 from permits_app.doors.request_halt import request_halt
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
-from permits_app.permits.equality import hash_meant
+from permits_app.permits.equal_actions import hash_meant
 from permits_app.permits.selectors import view_permit
 from permits_app.previews.request_words import read_params
 from permits_app.safety.hooks.result_filter import filter_result

@@ -14,7 +14,7 @@ from enum import Enum, StrEnum
 from functools import lru_cache
 from typing import Final
 
-from archetypes_app.loadout import MOST_TOOLS, Loadout, choose_core
+from archetypes_app.tool_loadout import MOST_TOOLS, Loadout, choose_core
 from golem_project.heartbeat.recorded_probes import RecordedProbes, read_probes
 from golem_project.heartbeat.thinking.tools_by_words import find_named
 from tools_app.core.required_value import require

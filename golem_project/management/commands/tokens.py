@@ -18,8 +18,8 @@ from rich.console import Console
 from rich.table import Table
 
 from archetypes_app.builtin_profiles import BUILTIN_PROFILES
-from archetypes_app.loadout import Loadout, make_loadout
 from archetypes_app.models import Golem
+from archetypes_app.tool_loadout import Loadout, make_loadout
 from archetypes_app.toolset import ArchetypeRule, ProfileRule, ToolsetInputs, resolve, resolve_toolset
 from golem_project.pi.definitions import define_tools
 from golem_project.pi.manifest import describe_route

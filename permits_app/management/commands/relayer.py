@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from permits_app import relayer
+from permits_app import gas_relayer
 from tools_app.core.errors import GolemError
 
 
@@ -21,9 +21,9 @@ class Command(BaseCommand):
         """Make or show."""
         try:
             if options["create"]:
-                self.stdout.write(f"made {relayer.create_relayer()}; send it coins for gas")
+                self.stdout.write(f"made {gas_relayer.create_relayer()}; send it coins for gas")
                 return
-            signer = relayer.open_relayer()
+            signer = gas_relayer.open_relayer()
         except GolemError as error:
             raise CommandError(f"{error.code}: {error.detail}") from error
         self.stdout.write(signer.address)

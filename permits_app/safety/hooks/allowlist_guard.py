@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from django.db.models import Count, Q
 
 from permits_app.errors import AddressNotAllowed, HookNotAllowed, PolicyRejected, TokenNotAllowed
+from permits_app.hook_rejection import Reject
 from permits_app.models import ActionPermit
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import AllowlistMode
-from permits_app.rejection import Reject
 from permits_app.safety.assets import find_wrapped_native
+from permits_app.safety.decode_token_calls import TokenAct, list_recipients, read_token_call
 from permits_app.safety.hook import Allow, HookCall, Verdict
-from permits_app.safety.tiers import returns_to_golem
-from permits_app.safety.token_calls import TokenAct, list_recipients, read_token_call
+from permits_app.safety.risk_tier_of_call import returns_to_golem
 from tools_app.standards.loan_callback import unfold
 from tools_app.toolkit.enums import LEAVING
 from tools_app.toolkit.plan import TxPlan

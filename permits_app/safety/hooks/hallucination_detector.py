@@ -16,16 +16,16 @@ from eth_utils.address import is_checksum_address
 from eth_utils.crypto import keccak
 
 from permits_app.errors import HallucinationDetected, UntrustedText
+from permits_app.hook_rejection import Reject
 from permits_app.models import KnownContract
 from permits_app.models.allowlist import AllowlistKind
-from permits_app.rejection import Reject
 from permits_app.safety.bound_code import bind_code, judge_bound_code
 from permits_app.safety.chain_facts import preload_chain_facts
+from permits_app.safety.decode_token_calls import list_recipients, read_token_call
 from permits_app.safety.format_rule_figures import format_amount
 from permits_app.safety.hook import Allow, HookCall, HookStage, Verdict
 from permits_app.safety.hook_rules import judge_pool_hooks
 from permits_app.safety.load_call_records import records_of
-from permits_app.safety.token_calls import list_recipients, read_token_call
 from permits_app.words.look_alikes import find_look_alike
 from tools_app.chain.abi import clean_text
 from tools_app.chain.lookalike_symbols import make_skeleton

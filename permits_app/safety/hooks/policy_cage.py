@@ -12,10 +12,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from permits_app.hook_rejection import Reject
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.spending import AllowlistMode
 from permits_app.permits.other_chain_holdings import ChainNotCounted, Elsewhere, Unread, look_elsewhere, name_chain
-from permits_app.rejection import Reject
 from permits_app.safety.action_gate import judge_gate
 from permits_app.safety.assets import (
     NO_POSITION,
@@ -29,9 +29,11 @@ from permits_app.safety.assets import (
 )
 from permits_app.safety.bridge_rules import judge_crossing
 from permits_app.safety.cage_contract import judge_contract
+from permits_app.safety.call_records import UnderWay
 from permits_app.safety.calldata_rules import judge_calldata
 from permits_app.safety.chain_facts import preload_chain_facts
 from permits_app.safety.changed_safe_rule import judge_agreed_safe
+from permits_app.safety.decode_token_calls import list_recipients
 from permits_app.safety.drawdown import Fall, fall_of, judge_fall, record_value
 from permits_app.safety.holding_rules import (
     judge_asset_count,
@@ -51,9 +53,7 @@ from permits_app.safety.predicted_holdings import Dependent
 from permits_app.safety.profile_rules import judge_profile
 from permits_app.safety.rebalance_rules import judge_rebalances
 from permits_app.safety.received_rules import judge_received
-from permits_app.safety.records import UnderWay
-from permits_app.safety.tiers import returns_to_golem
-from permits_app.safety.token_calls import list_recipients
+from permits_app.safety.risk_tier_of_call import returns_to_golem
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.errors import Recovery
 from tools_app.core.units import BPS

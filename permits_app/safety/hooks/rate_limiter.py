@@ -9,10 +9,10 @@ from datetime import datetime
 from archetypes_app.profiles import cap_writes_per_hour
 from permits_app.limits.rate_rules import judge_rate, most_writes_per_hour
 from permits_app.limits.usage import Usage
+from permits_app.safety.call_records import PastCall
 from permits_app.safety.hook import Allow, HookCall, Verdict
 from permits_app.safety.load_call_records import records_of
-from permits_app.safety.records import PastCall
-from permits_app.safety.repetition import (
+from permits_app.safety.loop_and_breaker_rules import (
     Breaker,
     BreakerState,
     fold_breaker,
@@ -22,7 +22,7 @@ from permits_app.safety.repetition import (
     list_alike,
     warn_same_tool,
 )
-from permits_app.safety.tiers import returns_to_golem
+from permits_app.safety.risk_tier_of_call import returns_to_golem
 from tools_app.toolkit.enums import ActionClass
 
 

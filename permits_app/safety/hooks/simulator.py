@@ -14,15 +14,15 @@ from functools import partial
 
 from permits_app.custody.signing_route import Carrier, SigningRoute
 from permits_app.errors import SimulationFailed
+from permits_app.hook_rejection import Reject
 from permits_app.models.allowlist import AllowlistKind
-from permits_app.rejection import Reject
 from permits_app.safety.arrival_rules import judge_arrival
-from permits_app.safety.asked_rights import gauge_rights, judge_asked_rights
 from permits_app.safety.balances_after_open_permits import judge_levels
 from permits_app.safety.classify_action import classify_measured, list_deeper_debts
 from permits_app.safety.final_simulation import Rehearsed, rehearse
 from permits_app.safety.format_rule_figures import format_amount
 from permits_app.safety.gas_budget import GasBudget
+from permits_app.safety.health_between_calls import judge_steps
 from permits_app.safety.hook import Allow, HookCall, Verdict
 from permits_app.safety.hooks.policy_cage import judge_standing
 from permits_app.safety.load_call_records import records_of
@@ -41,8 +41,8 @@ from permits_app.safety.position_rules import (
 from permits_app.safety.positions_to_simulate import ask_for_positions, run_asking
 from permits_app.safety.principal_rules import judge_principals
 from permits_app.safety.promise_rules import judge_promise
-from permits_app.safety.step_health import judge_steps
-from permits_app.safety.tiers import classify_call, returns_to_golem
+from permits_app.safety.rights_without_logs_rules import gauge_rights, judge_asked_rights
+from permits_app.safety.risk_tier_of_call import classify_call, returns_to_golem
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.chain.node_errors import InsufficientFunds

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from permits_app.errors import SlippageLimitExceeded
+from permits_app.hook_rejection import Reject
 from permits_app.limits.spend_rules import judge_spend
 from permits_app.limits.trading_costs import CostsUsed, TradeCost, judge_costs, measure_trade
 from permits_app.limits.usage import Usage
-from permits_app.rejection import Reject
 from permits_app.safety.amount_unit_check import judge_units, list_amounts
 from permits_app.safety.format_rule_figures import format_bps
 from permits_app.safety.hook import Allow, AllowModified, HookCall, HookStage, Verdict
 from permits_app.safety.load_call_records import records_of
-from permits_app.safety.tiers import returns_to_golem
+from permits_app.safety.risk_tier_of_call import returns_to_golem
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.context import ChainReader

@@ -11,8 +11,8 @@ import pytest
 
 from golem_project.a2a import payment_gas_account
 from golem_project.a2a.models import OpenedRead
-from golem_project.a2a.sale_watch import SOURCE, watch_sales
 from golem_project.a2a.tasks import watch_sales_task
+from golem_project.a2a.unsettled_sale_alert import SOURCE, watch_sales
 from permits_app.models import SoldAnswer
 from tests import factories
 from tests.evm.world import CHAIN_ID

@@ -10,8 +10,8 @@ import pytest
 from archetypes_app.actions.sync_builtins import sync_builtins
 from archetypes_app.models import Golem, Heartbeat
 from golem_project.demo.seed import seed_demo
+from permits_app.gas_relayer import find_relayer_address, open_relayer
 from permits_app.models.action_record import ActionRecord
-from permits_app.relayer import find_relayer_address, open_relayer
 from tests.evm.world import World
 from tests.golem_project.heartbeat.pulses import tick
 from tools_app.core import clock

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from golem_project.heartbeat.backoff import WishBackoff, is_waiting, read_waits, wait_after, write_waits
+from golem_project.heartbeat.refused_wish_backoff import WishBackoff, is_waiting, read_waits, wait_after, write_waits
 from tools_app.core.errors import Recovery
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)

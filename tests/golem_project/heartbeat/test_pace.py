@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archetypes_app.models.tick import Regime
-from golem_project.heartbeat.backoff import WishBackoff, is_waiting, read_waits, wait_after, write_waits
 from golem_project.heartbeat.mood import MILLION, Mood, MoodSigns, read_mood, update_mood
+from golem_project.heartbeat.refused_wish_backoff import WishBackoff, is_waiting, read_waits, wait_after, write_waits
 from golem_project.heartbeat.regime import choose_theta, deepest_fall_bps, detect_regime
 from golem_project.heartbeat.schedule import first_tick, longest_wait, plan_next_tick
 from tools_app.core.errors import Recovery

@@ -26,7 +26,7 @@ from tests.golem_project.pi.conftest import live as live
 from tests.golem_project.test_drain import running, wait_for, web
 from tests.services import provide_chain
 from tests.waiting_tasks import drop_waiting_tasks
-from tools_app.core import spans
+from tools_app.core import trace_spans
 from tools_app.core.errors import GolemError
 
 OFFERED = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -44,9 +44,9 @@ def traced(collector: Collector, settings: Any) -> Iterator[OtlpTracer]:
     """This process tells its steps to the collector."""
     settings.GOLEM_TRACES_AUTHORIZATION, settings.GOLEM_TRACES_PERCENT = AUTHORIZATION, 100
     tracer = OtlpTracer(collector.url)
-    spans.keep_in(tracer)
+    trace_spans.keep_in(tracer)
     yield tracer
-    spans.keep_in(None)
+    trace_spans.keep_in(None)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -126,8 +126,8 @@ def test_a_step_says_with_which_code_it_failed_and_nothing_of_the_words(
         code = "REFUSED_FOR_TESTS"
 
     token = "golem_" + "a" * 43
-    with pytest.raises(Refused), spans.within(spans.begin("outer", told=f"by {token}", long="x" * 900)):
-        with pytest.raises(ValueError), spans.step("inner"):
+    with pytest.raises(Refused), trace_spans.within(trace_spans.begin("outer", told=f"by {token}", long="x" * 900)):
+        with pytest.raises(ValueError), trace_spans.step("inner"):
             raise ValueError("of ana@golem.example")
         raise Refused("to ana@golem.example")
     traced.flush()
@@ -143,11 +143,11 @@ def test_what_happens_to_a_permit_later_belongs_to_the_tree_that_first_remembere
     traced: OtlpTracer, collector: Collector
 ) -> None:
     permit_id = str(uuid.uuid4())
-    with spans.within(spans.begin("preview")):
-        spans.remember(permit_id)
-    with spans.within(spans.begin("another request")):
-        spans.remember(permit_id)
-        with spans.continued(permit_id, "commit"), spans.continued(permit_id, "payload"):
+    with trace_spans.within(trace_spans.begin("preview")):
+        trace_spans.remember(permit_id)
+    with trace_spans.within(trace_spans.begin("another request")):
+        trace_spans.remember(permit_id)
+        with trace_spans.continued(permit_id, "commit"), trace_spans.continued(permit_id, "payload"):
             pass
     traced.flush()
     payload = find(collector.spans, "payload")
@@ -158,9 +158,9 @@ def test_what_happens_to_a_permit_later_belongs_to_the_tree_that_first_remembere
 
 def test_without_a_broker_a_step_is_told_by_itself(traced: OtlpTracer, collector: Collector, settings: Any) -> None:
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
-    with spans.within(spans.begin("request")):
-        spans.remember("permit")
-        with spans.continued("permit", "commit"):
+    with trace_spans.within(trace_spans.begin("request")):
+        trace_spans.remember("permit")
+        with trace_spans.continued("permit", "commit"):
             pass
     traced.flush()
     assert collector.path_of(find(collector.spans, "commit")) == ["request", "commit"]
@@ -169,13 +169,13 @@ def test_without_a_broker_a_step_is_told_by_itself(traced: OtlpTracer, collector
 def test_only_the_share_that_an_operator_wants_is_told(collector: Collector, settings: Any) -> None:
     settings.GOLEM_TRACES_AUTHORIZATION, settings.GOLEM_TRACES_PERCENT = "", 0
     tracer = OtlpTracer(collector.url)
-    spans.keep_in(tracer)
+    trace_spans.keep_in(tracer)
     try:
-        with spans.within(spans.begin("request")), spans.step("inner"):
-            flags = (spans.name_current() or "").rpartition("-")[2]
+        with trace_spans.within(trace_spans.begin("request")), trace_spans.step("inner"):
+            flags = (trace_spans.name_current() or "").rpartition("-")[2]
             assert int(flags, 16) & 1 == 0, "no process behind this one tells of it either"
     finally:
-        spans.keep_in(None)
+        trace_spans.keep_in(None)
     tracer.flush()
     assert collector.spans == []
 
@@ -184,8 +184,8 @@ def test_a_line_of_json_names_its_trace(traced: OtlpTracer) -> None:
     record = logging.LogRecord("permits_app", logging.WARNING, "a.py", 1, "sent", (), None)
     RequestIdFilter().filter(record)
     assert "trace_id" not in json.loads(JsonFormatter().format(record))
-    with spans.within(spans.begin("request")):
-        span = spans.current()
+    with trace_spans.within(trace_spans.begin("request")):
+        span = trace_spans.current()
         assert span is not None
         assert json.loads(JsonFormatter().format(record))["trace_id"] == span.trace_id
 

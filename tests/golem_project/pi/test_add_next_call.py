@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from archetypes_app.loadout import MOST_TOOLS
 from archetypes_app.models import ApiKey, ToolProfile
+from archetypes_app.tool_loadout import MOST_TOOLS
 from tests.catalogue.door import Door
 from tests.catalogue.door import door as door
 from tests.golem_project.pi.conftest import Agent, MakeAgent, assert_problem

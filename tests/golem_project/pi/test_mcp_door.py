@@ -14,9 +14,9 @@ import httpx2
 import pytest
 from asgiref.sync import sync_to_async
 
-from archetypes_app.loadout import MOST_TOOLS
 from archetypes_app.models import ApiKey
 from archetypes_app.models.api_key import Scope
+from archetypes_app.tool_loadout import MOST_TOOLS
 from permits_app.models import ActionPermit, OutboundTransaction, OutcomeRecord
 from tests.architecture.sources import ROOT
 from tests.catalogue.door import Door

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from django.apps import apps
 
-from archetypes_app.loadout import MOST_TOOLS
 from archetypes_app.models import ApiKey, ToolOverride
 from archetypes_app.models.override import OverrideMode
+from archetypes_app.tool_loadout import MOST_TOOLS
 from golem_project.pi.internal_call import call_tool
 from tests.golem_project.pi.conftest import Agent, MakeAgent, assert_problem
 from tools_app.toolkit.enums import PiTool

@@ -17,13 +17,13 @@ from django.core.management.base import CommandError
 
 from archetypes_app.builtin_profiles import BUILTIN_PROFILES, BuiltinProfile
 from archetypes_app.catalogue_lines import list_categories, list_category, list_everything
-from archetypes_app.loadout import make_loadout
+from archetypes_app.tool_loadout import make_loadout
 from archetypes_app.toolset import ArchetypeRule, ProfileRule, ToolsetInputs, resolve
 from golem_project.management.commands.tokens import list_prices
 from golem_project.pi.definitions import AS_DATA, MORE_TOOLS, define_tools
 from golem_project.pi.pi_tool import PiToolDef
 from golem_project.pi.provider_tool_formats import Dialect, render_tools
-from golem_project.pi.shown_schema import SHORT
+from golem_project.pi.shorten_schema import SHORT
 from golem_project.pi.token_count import FEWEST_BYTES, TOKENIZERS, count_definitions, count_json, count_text
 from tests.golem_project.pi.conftest import MakeAgent
 from tools_app.toolkit.enums import Category, PiTool

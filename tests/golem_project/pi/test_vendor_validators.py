@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from archetypes_app.loadout import Loadout, make_loadout
+from archetypes_app.tool_loadout import Loadout, make_loadout
 from golem_project.pi.definitions import define_tools
 from golem_project.pi.pi_tool import PiToolDef
 from golem_project.pi.provider_tool_formats import Dialect, render_tools

@@ -24,6 +24,7 @@ from permits_app.approvals.request_digest import export_request, verify_export
 from permits_app.custody.safe_view import open_chain, read_safe
 from permits_app.doors.decide_change import cancel_change, sign_change
 from permits_app.errors import SimulationRecognised
+from permits_app.gas_relayer import RelayOrder, send_order
 from permits_app.models import (
     CageMirror,
     ChangeRequest,
@@ -35,7 +36,6 @@ from permits_app.models import (
 from permits_app.models.owner_transaction import RelayPurpose
 from permits_app.policy_cage.contract import Limit, encode_halt, encode_propose, limit_rule
 from permits_app.policy_cage.safe_tx import EXEC_TRANSACTION
-from permits_app.relayer import RelayOrder, send_order
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import approve
 from tests.permits_app.approvals.safes import OwnedSafe, ask, limit_change, make_relayer, owner_transaction

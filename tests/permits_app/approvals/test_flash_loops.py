@@ -20,7 +20,7 @@ from tests.tools_app.factories import make_context
 from tools_app.chain.abi import encode_call
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
-from tools_app.portfolio.reading import read_positions
+from tools_app.portfolio.read_all_positions import read_positions
 from tools_app.standards import erc20
 from tools_app.standards.loan_callback import ANNOUNCE, run_within, unfold
 from tools_app.toolkit.effects import UnknownCall

@@ -12,10 +12,10 @@ from django.test import Client
 
 from archetypes_app.actions.create_api_key import create_api_key
 from archetypes_app.actions.sync_builtins import sync_builtins
-from archetypes_app.loadout import Loadout
 from archetypes_app.models import Archetype, Golem, ToolOverride
 from archetypes_app.models.api_key import Scope
 from archetypes_app.models.override import OverrideMode
+from archetypes_app.tool_loadout import Loadout
 from archetypes_app.toolset import resolve_toolset
 from golem_project.heartbeat.thinking.tool_calls import ToolDesk
 from golem_project.pi.definitions import define_tools

@@ -12,9 +12,9 @@ from django.test import Client
 
 from permits_app.actions.halt import halt_golem
 from permits_app.actions.request_change import request_operation
+from permits_app.gas_relayer import create_relayer
 from permits_app.models import ChangeRequest, VenueTrust
 from permits_app.policy_cage.contract import Limit
-from permits_app.relayer import create_relayer
 from tests.golem_project.pi.conftest import Agent
 from tests.golem_project.pi.test_actions import worker_process as worker_process
 from tests.live_golem import LiveGolem

@@ -15,13 +15,14 @@ from uuid import UUID
 
 from permits_app.backtest.judge_past_decision import KeptValue, PolicyDraft
 from permits_app.backtest.past_decisions import LimitClaim, PastDecision
+from permits_app.hook_rejection import Reject
 from permits_app.limits.trading_costs import CostsUsed, TradeCost, name_pair
 from permits_app.limits.usage import Usage
 from permits_app.models.spending import AllowlistMode
-from permits_app.rejection import Reject
 from permits_app.safety import hook_chain
 from permits_app.safety.action_gate import GATE_WINDOW
 from permits_app.safety.assets import RAISING, Portfolio
+from permits_app.safety.call_records import Mark, PastCall, Records
 from permits_app.safety.drawdown import fall_of, move_mark
 from permits_app.safety.hook_chain import LoadedRules
 from permits_app.safety.hook_inputs_json import decode_facts, encode_facts
@@ -35,7 +36,6 @@ from permits_app.safety.hooks.policy_cage import (
 from permits_app.safety.hooks.rate_limiter import RateFacts
 from permits_app.safety.hooks.spending_limiter import SpendFacts
 from permits_app.safety.load_call_records import asks_predictions
-from permits_app.safety.records import Mark, PastCall, Records
 from tests.evm.world import CHAIN_ID
 from tests.permits_app.safety.calls import ACCOUNT, NOW, ROUTER, USDC, WBTC, WETH, plain_call
 from tools_app.toolkit.enums import ActionClass, Phase

@@ -9,7 +9,7 @@ import pytest
 from django.test import override_settings
 
 from permits_app.actions.sweep_permits import list_unfinished
-from permits_app.execution.follower import Follower
+from permits_app.execution.chain_follower import Follower
 from permits_app.execution.reconcile import list_reopened, reconcile_transactions
 from permits_app.models import NonceCursor, NonceReservation, OutboundTransaction
 from permits_app.models.permit import PermitStatus

@@ -22,6 +22,7 @@ from permits_app.approvals.request_digest import export_request, verify_export
 from permits_app.custody.signing_route import find_own_route
 from permits_app.doors.decide_change import sign_change
 from permits_app.errors import PermitNotCommittable, SafeNeedsOwners
+from permits_app.gas_relayer import sign_empty
 from permits_app.models import (
     ChangeRequest,
     OutboundTransaction,
@@ -32,7 +33,6 @@ from permits_app.models import (
 )
 from permits_app.permits.stored_calls import list_sent_calls
 from permits_app.policy_cage.safe_tx import EXEC_TRANSACTION
-from permits_app.relayer import sign_empty
 from permits_app.tasks import commit_permit_task
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import approve, reject

@@ -17,6 +17,7 @@ from golem_project.cage_set_up.errors import CageNotDeployable
 from golem_project.embedded.world.solidity import load_contract
 from permits_app.actions.sync_policy_cage import sync_policy_cage
 from permits_app.errors import CageMirrorBehind, CageWouldRefuse
+from permits_app.hook_rejection import Reject
 from permits_app.models import CageMirror, PolicyCage, SpendingLimits
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import (
@@ -32,7 +33,6 @@ from permits_app.policy_cage.contract import (
 from permits_app.policy_cage.mirror import list_allowed
 from permits_app.policy_cage.preflight import MIXES
 from permits_app.policy_cage.state import CageState
-from permits_app.rejection import Reject
 from permits_app.safety.cage_contract import judge_contract
 from tests.contracts.test_valuers import POSITIONS
 from tests.live_golem import LiveGolem

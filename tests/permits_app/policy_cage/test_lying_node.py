@@ -13,12 +13,12 @@ import pytest
 from permits_app.actions import sync_policy_cage as syncing
 from permits_app.actions.sync_policy_cage import sync_policy_cages
 from permits_app.errors import CageContradicted, CageMirrorBehind
+from permits_app.hook_rejection import Reject
 from permits_app.models import CageMirror
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage import mirror as mirrors
 from permits_app.policy_cage.contract import Limit, decode_cage_event, limit_rule
 from permits_app.policy_cage.mirror import is_behind
-from permits_app.rejection import Reject
 from permits_app.safety.cage_contract import judge_contract
 from tests.contracts.role_keys import PAYER, appoint, pay, payer_rules
 from tests.permits_app.policy_cage.test_mirror import assert_is_the_contract, caged, mirror, state_of, sync

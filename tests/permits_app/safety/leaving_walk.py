@@ -30,7 +30,7 @@ from permits_app.models import (
 )
 from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import AllowlistMode
-from permits_app.safety.repetition import BREAKER_FAILURES
+from permits_app.safety.loop_and_breaker_rules import BREAKER_FAILURES
 from tests.evm.world import CHAIN_ID
 from tests.golem_project.pi.conftest import Agent
 from tests.live_golem import LiveGolem

@@ -12,9 +12,9 @@ from permits_app.actions.query import describe_limits
 from permits_app.errors import ActionRepeated, PolicyRejected
 from permits_app.models import SpendingLimits
 from permits_app.models.spending import ALIKE_WINDOW
-from permits_app.permits.equality import hash_alike, hash_meant
-from permits_app.safety.records import PastCall
-from permits_app.safety.repetition import LOOP_HORIZON, LOOP_WINDOW, judge_alike, list_alike
+from permits_app.permits.equal_actions import hash_alike, hash_meant
+from permits_app.safety.call_records import PastCall
+from permits_app.safety.loop_and_breaker_rules import LOOP_HORIZON, LOOP_WINDOW, judge_alike, list_alike
 from tests.live_golem import SWAP, LiveGolem
 from tests.permits_app.safety.calls import NOW
 from tools_app import runner

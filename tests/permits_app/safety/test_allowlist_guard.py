@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from permits_app.errors import AddressNotAllowed, TokenNotAllowed
+from permits_app.hook_rejection import Reject
 from permits_app.models import AllowlistEntry, SpendingLimits
 from permits_app.models.spending import AllowlistMode
-from permits_app.rejection import Reject
 from permits_app.safety.hook import Allow
 from permits_app.safety.hooks.allowlist_guard import AllowlistGuard, find_unlisted
 from tests.live_golem import LiveGolem

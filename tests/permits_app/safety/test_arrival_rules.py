@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
 from permits_app.safety.arrival_rules import judge_arrival
 from permits_app.safety.hook import HookCall
 from tests.permits_app.safety.test_position_rules import simulated

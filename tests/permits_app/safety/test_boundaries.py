@@ -13,13 +13,13 @@ from django.db.models import F
 from archetypes_app.models import Golem
 from permits_app.actions.start_commit import start_commit
 from permits_app.errors import PermitExpired, PolicyRejected, SpendingLimitExceeded
+from permits_app.hook_rejection import Reject
 from permits_app.limits import ledger
 from permits_app.limits.valuation import PlanValue
 from permits_app.models import ActionPermit, AllowlistEntry, SpendEntry, SpendingLimits
 from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import AllowlistMode, SpendState
-from permits_app.permits.risk import needs_guardian
-from permits_app.rejection import Reject
+from permits_app.permits.risk_tier_rules import needs_guardian
 from permits_app.safety.hook import Allow
 from permits_app.safety.hooks.allowlist_guard import AllowlistGuard
 from permits_app.safety.hooks.spending_limiter import judge_price_impact, judge_slippage

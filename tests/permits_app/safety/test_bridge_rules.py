@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from archetypes_app.toolset import view_golem
+from permits_app.hook_rejection import Reject
 from permits_app.models import AllowlistEntry
-from permits_app.rejection import Reject
 from permits_app.safety.bridge_rules import judge_crossing
 from permits_app.safety.hook import HookCall
 from tests.factories.golems import make_golem, make_owner

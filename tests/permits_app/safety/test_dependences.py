@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.db import IntegrityError, transaction
 
+from permits_app.hook_rejection import Reject
 from permits_app.models import PolicyCage
-from permits_app.rejection import Reject
 from permits_app.safety.holding_rules import judge_dependence
 from permits_app.safety.hook import Allow
 from permits_app.safety.hook_inputs_json import decode_facts

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from permits_app.actions.acknowledge_drawdown import acknowledge_drawdown
 from permits_app.errors import HoldingsImplausible, NothingToAcknowledge, PolicyRejected
 from permits_app.models import HighWaterMark
+from permits_app.safety.call_records import Mark
 from permits_app.safety.drawdown import (
     MARK_STEP,
     MARK_WINDOW,
@@ -27,7 +28,6 @@ from permits_app.safety.drawdown import (
     read_fall,
     record_value,
 )
-from permits_app.safety.records import Mark
 from tests.factories.golems import make_golem
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import NOW

@@ -20,9 +20,9 @@ from tests.permits_app.safety.calls import ACCOUNT, OTHER, ROUTER, USDC, plain_c
 from tools_app.chain.abi import encode_call
 from tools_app.standards import loan_callback
 from tools_app.toolkit.enums import ActionClass, RiskLayer
+from tools_app.toolkit.others_money import PrincipalFlow, RightLimit
 from tools_app.toolkit.plan import AllowanceLeft, Call, TokenFlow, TxPlan
 from tools_app.toolkit.positions import Leg, Position, PositionRef, Slashable
-from tools_app.toolkit.principals import PrincipalFlow, RightLimit
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import WriteTool
 

@@ -8,6 +8,7 @@ import pytest
 
 from permits_app.permits.other_chain_holdings import ChainNotCounted, Elsewhere, Unread
 from permits_app.safety.assets import Portfolio
+from permits_app.safety.call_records import Records
 from permits_app.safety.drawdown import Fall
 from permits_app.safety.hooks import policy_cage
 from permits_app.safety.hooks.policy_cage import (
@@ -18,7 +19,6 @@ from permits_app.safety.hooks.policy_cage import (
     measure_portfolio,
 )
 from permits_app.safety.predicted_holdings import Dependent, Share
-from permits_app.safety.records import Records
 from tests.evm.world import CHAIN_ID
 from tests.permits_app.safety.calls import ACCOUNT, ROUTER, USDC, WETH, plain_call
 from tools_app.portfolio.issuer_and_bridge_risk import Dependence, DependenceKind, Failure, depends_of_token

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
 from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hooks import simulator
 from permits_app.safety.hooks.simulator import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from permits_app.hook_rejection import Reject
 from permits_app.models import SpendEntry
-from permits_app.rejection import Reject
 from permits_app.safety.final_simulation import LIMITS
 from permits_app.safety.hooks.simulator import Simulator
 from tests.live_golem import LiveGolem

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from archetypes_app.actions.change_phase import worsen_phase
 from archetypes_app.models import Golem, ToolProfile
 from permits_app.errors import PolicyRejected, TokenNotAllowed
+from permits_app.hook_rejection import Reject
 from permits_app.limits.usage import Usage
 from permits_app.models import ActionPermit, AllowlistEntry, HighWaterMark, PolicyCage, SpendEntry, SpendingLimits
 from permits_app.models.spending import AllowlistMode
-from permits_app.rejection import Reject
 from permits_app.safety import hook_chain
 from permits_app.safety.drawdown import Fall
 from permits_app.safety.hook import HookCall
@@ -26,7 +26,7 @@ from permits_app.safety.hook_chain import LoadedRules
 from permits_app.safety.hooks.policy_cage import CageRows
 from permits_app.safety.hooks.rate_limiter import RateFacts
 from permits_app.safety.hooks.spending_limiter import SpendFacts
-from permits_app.safety.repetition import Breaker, BreakerState
+from permits_app.safety.loop_and_breaker_rules import Breaker, BreakerState
 from tests.factories.golems import make_golem
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import NOW, swap_call

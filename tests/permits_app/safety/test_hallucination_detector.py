@@ -9,8 +9,8 @@ import pytest
 from eth_utils.crypto import keccak
 
 from permits_app.errors import HallucinationDetected, UntrustedText
+from permits_app.hook_rejection import Reject
 from permits_app.models import KnownContract
-from permits_app.rejection import Reject
 from permits_app.safety.bound_code import bind_code
 from permits_app.safety.hook import Allow, HookCall, HookStage
 from permits_app.safety.hooks.hallucination_detector import (

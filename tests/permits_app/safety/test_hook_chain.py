@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from archetypes_app.errors import GolemHalted
 from archetypes_app.toolset import view_golem
 from permits_app.errors import PhaseBlocked, PolicyRejected, SpendingLimitExceeded
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
 from permits_app.safety import hook_chain
 from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hook import Allow, AllowModified, HookCall, Verdict

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
 from permits_app.safety.hook_rules import judge_pool_hooks, reaches_hooks
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import ACCOUNT, OTHER, ROUTER, swap_call

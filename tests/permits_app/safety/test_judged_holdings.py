@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from permits_app.hook_rejection import Reject
 from permits_app.limits.valuation import PlanValue, ValuePart
 from permits_app.models import AllowlistEntry, PolicyCage
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.spending import AllowlistMode
 from permits_app.policy_cage.contract import RuleKind, key_address
 from permits_app.policy_cage.suggested_rules import suggest_rules
-from permits_app.rejection import Reject
 from permits_app.safety.assets import Portfolio
 from permits_app.safety.drawdown import Fall
 from permits_app.safety.hook import Allow, HookCall

@@ -13,10 +13,10 @@ import pytest
 from permits_app.limits.policy import load_golem
 from permits_app.models import ActionPermit, HighWaterMark, KnownContract, OutcomeRecord, SignedPromise
 from permits_app.models.permit import PermitStatus
+from permits_app.safety.call_records import PastCall, VenueOutcome
 from permits_app.safety.hook import HookCall
 from permits_app.safety.hooks.rate_limiter import RateLimiter
 from permits_app.safety.load_call_records import RecordReader, list_touched, read_records
-from permits_app.safety.records import PastCall, VenueOutcome
 from tests.factories.golems import make_golem
 from tests.factories.requests import make_signed_promise
 from tests.live_golem import LiveGolem

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
 from permits_app.safety.position_rules import judge_changes, judge_health
 from permits_app.safety.positions_to_simulate import ask_for_positions, run_asking
 from tests.evm.world import CHAIN_ID, World
@@ -16,7 +16,7 @@ from tools_app.chain.abi import encode_call
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.portfolio.health import measure_health
-from tools_app.portfolio.reading import read_positions
+from tools_app.portfolio.read_all_positions import read_positions
 from tools_app.simulation.differential import find_differences
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
 from tools_app.simulation.select import select_engine

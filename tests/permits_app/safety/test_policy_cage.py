@@ -11,10 +11,11 @@ import pytest
 
 from archetypes_app.errors import GolemHalted
 from permits_app.errors import PhaseBlocked, TokenNotAllowed
+from permits_app.hook_rejection import Reject
 from permits_app.models import ActionPermit, AllowlistEntry, PolicyCage
 from permits_app.models.permit import PermitStatus
-from permits_app.rejection import Reject
 from permits_app.safety.assets import Portfolio, read_portfolio
+from permits_app.safety.call_records import UnderWay
 from permits_app.safety.holding_rules import (
     judge_asset_count,
     judge_asset_list,
@@ -33,7 +34,6 @@ from permits_app.safety.hooks.policy_cage import (
 )
 from permits_app.safety.phase_rules import judge_layer, judge_phase
 from permits_app.safety.rebalance_rules import judge_rebalances
-from permits_app.safety.records import UnderWay
 from tests.evm.world import World
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import NOW, SWAP_TOOL, WBTC, WETH, live_call, open_position, plain_call, swap_call

@@ -10,10 +10,10 @@ import pytest
 
 from permits_app.permits.plan_store import encode_bounds
 from permits_app.safety.assets import Portfolio, read_portfolio
+from permits_app.safety.call_records import UnderWay
 from permits_app.safety.holding_rules import judge_collateral, judge_concentration, judge_share
 from permits_app.safety.hook_inputs_json import decode_facts, encode_facts
 from permits_app.safety.hooks.policy_cage import CageReads, CageRows, judge_holdings
-from permits_app.safety.records import UnderWay
 from tests.permits_app.safety.calls import NOW, plain_call
 from tests.tools_app.portfolio.paper_bank import CASH, CHAIN_ID, LOAN, ME, NAME, Paper, on_the_shelf, read_paper
 from tools_app.portfolio.holdings import measure_holdings

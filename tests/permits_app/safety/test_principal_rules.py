@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from permits_app.hook_rejection import Reject
 from permits_app.models import ReceivedRight
-from permits_app.rejection import Reject
 from permits_app.safety.hook import HookCall
 from permits_app.safety.principal_rules import judge_principals
 from tests.factories.golems import make_golem, make_owner
@@ -15,8 +15,8 @@ from tests.factories.requests import make_received_right
 from tests.permits_app.safety.calls import ACCOUNT, OTHER, USDC, plain_call
 from tools_app.chain.abi import checksum
 from tools_app.simulation.engine import CallOutcome, SimulationResult
+from tools_app.toolkit.others_money import PrincipalFlow, RightLimit
 from tools_app.toolkit.plan import Call, TxPlan
-from tools_app.toolkit.principals import PrincipalFlow, RightLimit
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.views import NATIVE, BlockRef, LogEntry
 

@@ -9,7 +9,7 @@ import pytest
 
 from permits_app.custody.signing_route import Carrier, SigningRoute, plain_route
 from permits_app.errors import SimulationFailed
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
 from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hook import Allow
 from permits_app.safety.hooks.hallucination_detector import HallucinationDetector

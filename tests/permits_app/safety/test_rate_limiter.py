@@ -8,11 +8,11 @@ import pytest
 
 from archetypes_app.models import ToolProfile
 from permits_app.errors import RateLimited
+from permits_app.hook_rejection import Reject
 from permits_app.limits.rate_rules import judge_rate, most_writes_per_hour
 from permits_app.limits.usage import Usage
 from permits_app.models import ActionPermit, SpendingLimits
 from permits_app.models.permit import PermitStatus
-from permits_app.rejection import Reject
 from permits_app.safety.hook import Allow
 from permits_app.safety.hooks.rate_limiter import RateFacts, RateLimiter
 from tests.live_golem import LiveGolem

@@ -10,16 +10,16 @@ from typing import Any, cast
 
 import pytest
 
+from permits_app.hook_rejection import Reject
 from permits_app.limits.received_rights import read_limit
 from permits_app.models import ReceivedRight, RightUse
-from permits_app.rejection import Reject
 from permits_app.safety.hook import HookCall
 from permits_app.safety.received_rules import judge_received
 from tests.factories.golems import make_golem, make_owner
 from tests.factories.permits import make_permit
 from tests.factories.requests import make_received_right
+from tools_app.toolkit.others_money import PrincipalFlow, RightStanding
 from tools_app.toolkit.positions import PositionsUnreadable
-from tools_app.toolkit.principals import PrincipalFlow, RightStanding
 from tools_app.toolkit.protocol import SHELF, ProtocolDef
 from tools_app.toolkit.views import TokenMeta
 

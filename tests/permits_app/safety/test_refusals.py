@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
 from tools_app.core.errors import GolemError
 
 SAFETY = Path(__file__).parents[3] / "permits_app" / "safety"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
 from tests.evm.world import World
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import USDC

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
 from permits_app.reviewers.safety_guardian import review
 from permits_app.safety.hook import Allow, HookCall
 from permits_app.safety.hooks.simulator import Simulator

@@ -9,7 +9,7 @@ import pytest
 
 from golem_project import wiring
 from permits_app.errors import SimulationFailed
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
 from permits_app.safety.gas_budget import GasBudget, limit_gas
 from permits_app.safety.hook import Allow, HookCall
 from permits_app.safety.hooks.simulator import Simulator, judge_gas, judge_surprises

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from permits_app.errors import AmountLooksLikeWholeUnits, SlippageLimitExceeded
+from permits_app.hook_rejection import Reject
 from permits_app.models import ActionPermit, SpendEntry, SpendingLimits
-from permits_app.rejection import Reject
 from permits_app.safety.amount_unit_check import judge_units
 from permits_app.safety.hook import Allow, AllowModified, HookStage
 from permits_app.safety.hooks.spending_limiter import (

@@ -13,8 +13,8 @@ import pytest
 from eth_utils.crypto import keccak
 
 from permits_app.errors import PolicyChanged, SimulationRecognised
+from permits_app.hook_rejection import Reject
 from permits_app.models import ActionPermit
-from permits_app.rejection import Reject
 from permits_app.safety.final_simulation import LIMITS, RememberedLimits
 from permits_app.safety.gas_budget import GasBudget, Promised, check_gas_fits, limit_gas
 from permits_app.safety.hook import Allow, HookCall, Verdict

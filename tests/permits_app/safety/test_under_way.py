@@ -17,13 +17,13 @@ from psycopg import sql
 from permits_app.actions.expire import fill_lapsed
 from permits_app.actions.start_commit import start_commit
 from permits_app.errors import PolicyRejected, TakenBeside
+from permits_app.hook_rejection import Reject
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
-from permits_app.rejection import Reject
+from permits_app.safety.call_records import OpenSpend, UnderWay
 from permits_app.safety.hook import Allow
 from permits_app.safety.hooks.policy_cage import CageRows, load_holdings
 from permits_app.safety.load_call_records import NAMED_PERMITS, RecordReader, read_records
-from permits_app.safety.records import OpenSpend, UnderWay
 from tests.evm.world import World
 from tests.live_golem import LiveGolem
 from tests.permits_app.execution.chain_tricks import mining_paused

@@ -29,7 +29,7 @@ from tools_app.chain.abi import checksum, encode_call
 from tools_app.chain.networks import ChainNotSupported
 from tools_app.core import clock
 from tools_app.core.errors import InvalidParams
-from tools_app.portfolio.asked_rights import find_asked_rights, takes_back_an_asked_right
+from tools_app.portfolio.rights_without_logs import find_asked_rights, takes_back_an_asked_right
 from tools_app.standards import safe_allowance
 from tools_app.standards.safe_allowance import ADDRESS, end_call, give_calls
 from tools_app.toolkit.plan import Call

@@ -14,10 +14,10 @@ from permits_app.custody.signers.base import SignedAuthorization
 from permits_app.custody.signers.choose_signer import open_keystore
 from permits_app.custody.signers.local import LocalSigner
 from permits_app.errors import PolicyRejected, SignerMismatch
+from permits_app.gas_relayer import RelayOrder, send_order
 from permits_app.models import RelayedTransaction, SigningKey, Wallet
 from permits_app.models.owner_transaction import RelayPurpose
 from permits_app.models.wallet import WalletKind
-from permits_app.relayer import RelayOrder, send_order
 from permits_app.tasks import commit_openings_task
 from permits_app.tools.wallet_provision import ProviderNeedsOwner
 from tests.evm.world import CHAIN_ID

@@ -24,7 +24,7 @@ from tools_app.history.index_reads import find_one, read_price_at
 from tools_app.history.log_meanings import read_log
 from tools_app.models import KnownPosition, LogSource, LogWish
 from tools_app.models.history import BarSpan, PriceBar, SourceKind
-from tools_app.portfolio.logged_past import MOST_POINTS
+from tools_app.portfolio.history_from_logs import MOST_POINTS
 from tools_app.protocols.erc4626.addresses import known_vaults
 from tools_app.protocols.erc4626.protocol import PROTOCOL as VAULTS
 from tools_app.protocols.lido.protocol import PROTOCOL as LIDO

@@ -11,10 +11,10 @@ from tests.live_golem import LiveGolem
 from tests.permits_app.test_shelf_costs import WORLDS, hold_at_five
 from tests.tools_app.factories import make_context
 from tools_app.chain.networks import MULTICALL3
-from tools_app.portfolio.reading import HeldAt, list_known, read_positions
+from tools_app.portfolio.read_all_positions import HeldAt, list_known, read_positions
 from tools_app.toolkit.context import ReadCall, ReadOutcome
-from tools_app.toolkit.likely_reads import RECALLED
 from tools_app.toolkit.positions import Position, PositionsUnreadable, drive
+from tools_app.toolkit.prefetch_memory import RECALLED
 from tools_app.toolkit.protocol import SHELF
 
 NOBODY = "0x" + "12" * 20

@@ -33,8 +33,8 @@ from tests.tools_app.portfolio.paper_bank import (
 from tools_app.chain.abi import encode_call
 from tools_app.chain.networks import MULTICALL3
 from tools_app.portfolio.holdings import Holdings, PriceBook, measure_holdings, value_of
-from tools_app.portfolio.predicted_reads import LaterReads
-from tools_app.portfolio.reading import foretell_positions, read_positions
+from tools_app.portfolio.read_all_positions import foretell_positions, read_positions
+from tools_app.portfolio.remembered_followup_reads import LaterReads
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
 from tools_app.toolkit.positions import Leg, Position, PositionRef, PositionsUnreadable
 from tools_app.toolkit.views import FeedPrice

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from golem_project.heartbeat.debt_health import Alarm, watch_debts
 from tests.tools_app.portfolio.paper_bank import CASH, CHAIN_ID, LOAN, ME, NAME, PROTOCOL, Paper, read_paper
 from tools_app.core.ratio import Ratio
-from tools_app.portfolio.believed_share_price import BelievedShare, believe
 from tools_app.portfolio.health import measure_health
 from tools_app.portfolio.holdings import Holdings, measure_holdings
-from tools_app.standards.claims_due import ONE, Maturing
+from tools_app.portfolio.share_price_donation_guard import BelievedShare, believe
+from tools_app.standards.dated_claim_values import ONE, Maturing
 from tools_app.standards.pool_maths import reserves_at
 from tools_app.subsystems.safety.price_shocks import shock
 from tools_app.toolkit.positions import Exposure, Leg, Position, PositionRef, PositionsUnreadable, Reads, ShareIndex

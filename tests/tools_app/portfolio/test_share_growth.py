@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tools_app.models import ShareMark
-from tools_app.portfolio.believed_share_price import (
+from tools_app.portfolio.share_price_donation_guard import (
     BelievedShare,
     believe,
     note_all_shares,

@@ -14,7 +14,7 @@ from tests.evm.world import World
 from tests.tools_app.factories import call_tool, make_context, run_plan
 from tools_app.chain.abi import decode_input
 from tools_app.core.clock import Deadline
-from tools_app.portfolio.reading import HeldAt, read_positions
+from tools_app.portfolio.read_all_positions import HeldAt, read_positions
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
 from tools_app.simulation.select import select_engine
 from tools_app.toolkit.effects import Effects

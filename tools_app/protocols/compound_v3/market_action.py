@@ -24,7 +24,7 @@ from tools_app.protocols.compound_v3.reads import (
     yearly_ppm,
 )
 from tools_app.standards.aave_like.plans import PLAN_SECONDS, ROUNDING
-from tools_app.standards.lending_words import percent, show, show_health_of
+from tools_app.standards.format_loan_figures import percent, show, show_health_of
 from tools_app.standards.loan_refusals import close_market, refuse_health
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.toolkit.context import ChainReader, WriteContext

@@ -13,7 +13,7 @@ from tools_app.protocols.compound_v3.addresses import NAME, Comet, find_comet, k
 from tools_app.protocols.compound_v3.reads import Account, answer_of, ask_accounts, health_of
 from tools_app.standards import erc20
 from tools_app.standards.aave_like.positions import REPAY_SPARE_BPS, ROOM_ABOVE_FLOOR_BPS
-from tools_app.standards.stable_shares import RewardToken
+from tools_app.standards.stable_pool_lp_value import RewardToken
 from tools_app.toolkit.context import ReadCall
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS
 from tools_app.toolkit.positions import (

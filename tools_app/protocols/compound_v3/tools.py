@@ -22,7 +22,7 @@ from tools_app.protocols.compound_v3.reads import (
 from tools_app.select_tool_for_venue import whose
 from tools_app.standards import erc20
 from tools_app.standards.aave_like.plans import PLAN_SECONDS, ROUNDING
-from tools_app.standards.lending_words import debt_left, percent, show, show_health_of
+from tools_app.standards.format_loan_figures import debt_left, percent, show, show_health_of
 from tools_app.standards.plan_draft import check_enough
 from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext

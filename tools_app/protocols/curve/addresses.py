@@ -15,7 +15,7 @@ from typing import Final
 
 from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS, ChainNotSupported
-from tools_app.standards.stable_shares import RewardToken, StablePool
+from tools_app.standards.stable_pool_lp_value import RewardToken, StablePool
 
 NAME: Final = "curve"
 LOCAL_CHAIN_ID: Final = 31_337

@@ -16,7 +16,7 @@ from tools_app.protocols.curve.positions import KIND, ref_of
 from tools_app.protocols.curve.reads import AtConvex, Standing, ask_convex, ask_standing
 from tools_app.standards import erc20
 from tools_app.standards.plan_draft import PlanDraft
-from tools_app.standards.stable_shares import LP_DECIMALS, LP_UNITS
+from tools_app.standards.stable_pool_lp_value import LP_DECIMALS, LP_UNITS
 from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget

@@ -23,7 +23,7 @@ from tools_app.protocols.curve.addresses import (
 )
 from tools_app.standards.call_table import CallTable, Reading
 from tools_app.standards.calldata import check_bounded
-from tools_app.standards.stable_shares import counting_calls, read_counting
+from tools_app.standards.stable_pool_lp_value import counting_calls, read_counting
 from tools_app.toolkit.effects import UnknownCall
 from tools_app.toolkit.positions import PositionsUnreadable
 

@@ -11,7 +11,7 @@ from typing import Final
 from tools_app.core.stored_json import read_stored
 from tools_app.protocols.curve.addresses import NAME, Place, find_places
 from tools_app.protocols.curve.reads import Held, ask_held, convex_call, tells_shut
-from tools_app.standards.stable_shares import Counting, counting_calls, read_counting
+from tools_app.standards.stable_pool_lp_value import Counting, counting_calls, read_counting
 from tools_app.toolkit.params import EVERYTHING
 from tools_app.toolkit.positions import Act, ExitStep, Locked, Position, PositionRef, Positions, Reads, gather
 

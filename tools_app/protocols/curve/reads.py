@@ -10,7 +10,7 @@ from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.protocols.curve.addresses import Place
 from tools_app.standards import erc20
-from tools_app.standards.stable_shares import Counting, counting_calls, read_counting
+from tools_app.standards.stable_pool_lp_value import Counting, counting_calls, read_counting
 from tools_app.standards.stable_swap import StableSwap
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.positions import PositionsUnreadable, Reads, gather

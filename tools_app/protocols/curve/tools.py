@@ -25,7 +25,7 @@ from tools_app.protocols.curve.reads import Standing, ask_standing
 from tools_app.standards import erc20
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.receipts import list_events, read_details
-from tools_app.standards.stable_shares import LP_DECIMALS, LP_UNITS, PEG_BPS
+from tools_app.standards.stable_pool_lp_value import LP_DECIMALS, LP_UNITS, PEG_BPS
 from tools_app.standards.stable_swap import WAD, Unsolvable
 from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext

@@ -7,7 +7,7 @@ from typing import Final
 
 from tools_app.core.ratio import Ratio, shortfall_bps
 from tools_app.protocols.curve.addresses import NAME, find_places
-from tools_app.standards.stable_shares import StablePool
+from tools_app.standards.stable_pool_lp_value import StablePool
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext
 from tools_app.toolkit.venues import VenueQuote
 from tools_app.toolkit.views import TokenMeta

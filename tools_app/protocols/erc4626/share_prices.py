@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tools_app.core.ratio import Ratio, ratio_text
-from tools_app.portfolio.logged_past import Interval, Period, ToldPast, tell_share_prices
+from tools_app.portfolio.history_from_logs import Interval, Period, ToldPast, tell_share_prices
 from tools_app.protocols.erc4626.tools import find_known, vault_tools
 from tools_app.standards.erc4626 import TO_ASSETS
 from tools_app.standards.read_all_or_fail import read_all

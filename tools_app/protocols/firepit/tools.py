@@ -15,13 +15,13 @@ from tools_app.protocols.firepit.errors import BurnAskedWrong, BurnNotWorthIt, J
 from tools_app.protocols.firepit.reads import Terms, read_contents, read_terms
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.toolkit.answer import OfChain, Told
+from tools_app.toolkit.canonical_param_values import Meaning
 from tools_app.toolkit.context import ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.params import Token
 from tools_app.toolkit.plan import Call, PlanOutcome, TxPlan
 from tools_app.toolkit.result import TokenAmount, UsdAmount
-from tools_app.toolkit.spelling import Meaning
 from tools_app.toolkit.views import TokenMeta
 
 firepit = ToolFamily(prefix="firepit", category=Category.FEES, chains=CHAINS, venue=NAME, picks_chain=True)

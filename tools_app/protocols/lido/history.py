@@ -9,7 +9,7 @@ from typing import Final
 from tools_app.chain.abi import encode_event_topics, event_topic
 from tools_app.chain.abi_records import AbiEvent
 from tools_app.core.ratio import Ratio
-from tools_app.portfolio.logged_past import read_logs_since
+from tools_app.portfolio.history_from_logs import read_logs_since
 from tools_app.protocols.lido.addresses import LidoContracts, contracts_on
 from tools_app.protocols.lido.math import ONE, Rebase, SharesMoved
 from tools_app.standards.erc20 import MOVED, TRANSFER_EVENT, TokenTransfer

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from tools_app.core.ratio import Ratio
-from tools_app.portfolio.logged_past import read_logs_since
+from tools_app.portfolio.history_from_logs import read_logs_since
 from tools_app.protocols.liquid_restaking import etherfi, kelp, renzo
 from tools_app.protocols.liquid_restaking.addresses import (
     ETHERFI,

@@ -22,8 +22,8 @@ from tools_app.protocols.metamask.grants import read_grant
 from tools_app.standards.calldata import calls, read_exactly
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import Effects, PrincipalRead, UnknownCall
+from tools_app.toolkit.others_money import GrantUnsafe
 from tools_app.toolkit.plan import Call, Statement
-from tools_app.toolkit.principals import GrantUnsafe
 
 _TRANSFER: Final = "function transfer(address to, uint256 amount)"
 

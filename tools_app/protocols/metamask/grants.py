@@ -26,7 +26,7 @@ from tools_app.protocols.metamask.delegations import (
     decode_context,
     encode_context,
 )
-from tools_app.toolkit.principals import GrantRead, GrantUnsafe, RightKind, RightLimit
+from tools_app.toolkit.others_money import GrantRead, GrantUnsafe, RightKind, RightLimit
 
 _PERIOD_BYTES: Final = 20 + 3 * 32
 _HALF: Final = 16

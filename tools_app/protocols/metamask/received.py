@@ -14,8 +14,8 @@ from tools_app.standards import erc20
 from tools_app.standards.erc1271 import IS_VALID_SIGNATURE
 from tools_app.standards.paused_tokens import StillReads
 from tools_app.toolkit.context import ReadCall, ReadOutcome
+from tools_app.toolkit.others_money import GrantRead, RightStanding, RightView
 from tools_app.toolkit.positions import PositionsUnreadable
-from tools_app.toolkit.principals import GrantRead, RightStanding, RightView
 
 DISABLED: Final = "function disabledDelegations(bytes32 hash) view returns (bool)"
 NONCE_OF: Final = "function currentNonce(address manager, address delegator) view returns (uint256)"

@@ -22,10 +22,10 @@ from tools_app.standards.signed_order_tracking import read_fate
 from tools_app.toolkit.answer import OfChain
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
+from tools_app.toolkit.others_money import PrincipalFlow, RightsBook, RightView
 from tools_app.toolkit.params import Address, Bytes32, RawAmount, check_whole
 from tools_app.toolkit.plan import Call, Statement, TxPlan
 from tools_app.toolkit.positions import PositionsUnreadable
-from tools_app.toolkit.principals import PrincipalFlow, RightsBook, RightView
 from tools_app.toolkit.promises import Fate
 from tools_app.toolkit.report import Report, told
 from tools_app.toolkit.result import TokenAmount

@@ -17,9 +17,9 @@ from tools_app.protocols.metamask.tools import DAY, GolemId, check_own, metamask
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, TickBudget
+from tools_app.toolkit.others_money import RightsBook
 from tools_app.toolkit.params import Address, RawAmount, check_whole
 from tools_app.toolkit.plan import LocalEffect
-from tools_app.toolkit.principals import RightsBook
 from tools_app.toolkit.result import TokenAmount
 
 MOST_A_DAY: Final = 100 * 10**6

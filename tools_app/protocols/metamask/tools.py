@@ -20,9 +20,9 @@ from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, Phase, Requirement, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
+from tools_app.toolkit.others_money import PrincipalFlow, RightsBook, RightStanding, RightUsed, RightView
 from tools_app.toolkit.params import PLAIN, RawAmount
 from tools_app.toolkit.plan import Call, PlanOutcome, TokenFlow, TxPlan
-from tools_app.toolkit.principals import PrincipalFlow, RightsBook, RightStanding, RightUsed, RightView
 from tools_app.toolkit.result import TokenAmount
 
 metamask = ToolFamily(

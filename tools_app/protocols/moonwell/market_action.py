@@ -12,7 +12,7 @@ from tools_app.protocols.moonwell.addresses import NAME, Market, Place, place_on
 from tools_app.protocols.moonwell.positions import ref_of
 from tools_app.protocols.moonwell.reads import Account, Held, State, ask_account, ask_markets, health_of, interest_in
 from tools_app.standards.aave_like.plans import PLAN_SECONDS, ROUNDING
-from tools_app.standards.lending_words import show, show_health_of
+from tools_app.standards.format_loan_figures import show, show_health_of
 from tools_app.standards.loan_refusals import close_market, refuse_health
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.toolkit.context import ChainReader, WriteContext

@@ -12,7 +12,7 @@ from tools_app.core.stored_json import read_stored
 from tools_app.protocols.moonwell.addresses import NAME, Place, find_place
 from tools_app.protocols.moonwell.reads import Account, Held, ask_account
 from tools_app.standards.aave_like.positions import REPAY_SPARE_BPS, ROOM_ABOVE_FLOOR_BPS
-from tools_app.standards.stable_shares import RewardToken
+from tools_app.standards.stable_pool_lp_value import RewardToken
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS
 from tools_app.toolkit.positions import (
     ACCOUNT,

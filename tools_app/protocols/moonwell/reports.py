@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tools_app.protocols.moonwell.reads import yearly_ppm
-from tools_app.standards.lending_words import debt_left, percent
+from tools_app.standards.format_loan_figures import debt_left, percent
 from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.report import Report, all_received, received, seen, spent
 from tools_app.toolkit.result import TokenAmount, UsdAmount

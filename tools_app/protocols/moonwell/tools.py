@@ -24,7 +24,7 @@ from tools_app.protocols.moonwell.reports import (
 from tools_app.select_tool_for_venue import whose
 from tools_app.standards import erc20
 from tools_app.standards.aave_like.plans import PLAN_SECONDS
-from tools_app.standards.lending_words import percent, show, show_health_of
+from tools_app.standards.format_loan_figures import percent, show, show_health_of
 from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer

@@ -46,6 +46,7 @@ from tools_app.protocols.pendle.signatures import CANCEL_ORDER
 from tools_app.standards import erc20
 from tools_app.standards.plan_draft import check_enough
 from tools_app.toolkit.answer import Told
+from tools_app.toolkit.canonical_param_values import spell_decimal
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.params import Bytes32, ContractAddress, RawAmount, SlippageBps, check_whole
@@ -54,7 +55,6 @@ from tools_app.toolkit.positions import PositionChange
 from tools_app.toolkit.report import Report, told
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.signed_orders import SignedOrder, SignedOrders
-from tools_app.toolkit.spelling import spell_decimal
 from tools_app.toolkit.typed_data import TypedData
 from tools_app.toolkit.views import TokenMeta
 

@@ -15,7 +15,7 @@ from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.protocols.pendle.addresses import Place
 from tools_app.protocols.pendle.market_maths import WAD, Market, to_assets
 from tools_app.standards import erc20
-from tools_app.standards.claims_due import AVERAGE_SECONDS, Maturing
+from tools_app.standards.dated_claim_values import AVERAGE_SECONDS, Maturing
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.positions import PositionsUnreadable, Reads
 

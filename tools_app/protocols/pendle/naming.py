@@ -27,7 +27,7 @@ from tools_app.protocols.pendle.addresses import (
 )
 from tools_app.protocols.pendle.errors import PendleMarketNotFound
 from tools_app.protocols.pendle.market_state import ASSET, IS_MARKET, IS_TOKEN, PT_RATE, TOKENS
-from tools_app.standards.claims_due import AVERAGE_SECONDS
+from tools_app.standards.dated_claim_values import AVERAGE_SECONDS
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.operator_named_places import Nameable
 

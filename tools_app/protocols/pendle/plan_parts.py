@@ -28,7 +28,7 @@ from tools_app.protocols.pendle.market_state import Standing, ask_standings
 from tools_app.protocols.pendle.naming import describe_unnamed
 from tools_app.protocols.pendle.positions import KIND, ref_of
 from tools_app.standards import erc20
-from tools_app.standards.claims_due import AVERAGE_SECONDS
+from tools_app.standards.dated_claim_values import AVERAGE_SECONDS
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tools_app.protocols.pendle.addresses import Place, find_places
 from tools_app.protocols.pendle.market_maths import WAD
 from tools_app.protocols.pendle.market_state import PT_RATE, SHARE_RATE, STORED_INDEX
-from tools_app.standards.claims_due import AVERAGE_SECONDS
+from tools_app.standards.dated_claim_values import AVERAGE_SECONDS
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.receipt_token_rates import ClaimPrice
 

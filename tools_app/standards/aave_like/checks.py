@@ -8,7 +8,7 @@ from tools_app.core.errors import Recovery
 from tools_app.core.units import format_units
 from tools_app.standards.aave_like import signatures
 from tools_app.standards.aave_like.reads import Reserve, Stand
-from tools_app.standards.lending_words import show_health
+from tools_app.standards.format_loan_figures import show_health
 from tools_app.toolkit.lending import KEPT_BACK_BPS, LEAST_FREE_BPS, MarketClosed
 from tools_app.toolkit.positions import HealthTooLow, PositionRef
 from tools_app.toolkit.views import TokenMeta

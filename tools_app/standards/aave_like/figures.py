@@ -20,7 +20,7 @@ from tools_app.standards.aave_like.reads import (
     read_reserve,
     reserve_calls,
 )
-from tools_app.standards.lending_words import percent, show_health
+from tools_app.standards.format_loan_figures import percent, show_health
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext
 from tools_app.toolkit.lending import risk_level
 from tools_app.toolkit.positions import PositionsUnreadable, Reads, drive, gather

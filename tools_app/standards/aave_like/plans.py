@@ -16,7 +16,7 @@ from tools_app.standards.aave_like.contracts import PoolContracts, contracts_on
 from tools_app.standards.aave_like.leaving import list_supplied
 from tools_app.standards.aave_like.positions import ref_of
 from tools_app.standards.aave_like.reads import Stand, annual_ppm, interest_in, read_stand
-from tools_app.standards.lending_words import percent, show_health
+from tools_app.standards.format_loan_figures import percent, show_health
 from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.standards.retiring_sales import RETIRES, sell_falling
 from tools_app.toolkit.context import AbiValues, ChainReader, WriteContext

@@ -12,7 +12,6 @@ from tools_app.standards.aave_like.reads import ZERO, HeldReserve, account_calls
 from tools_app.standards.aave_like.signatures import Configuration
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS
-from tools_app.toolkit.likely_reads import RECALLED
 from tools_app.toolkit.positions import (
     Act,
     ExitStep,
@@ -25,6 +24,7 @@ from tools_app.toolkit.positions import (
     Reads,
     gather,
 )
+from tools_app.toolkit.prefetch_memory import RECALLED
 from tools_app.toolkit.views import LogEntry
 
 ACCOUNT = "account"

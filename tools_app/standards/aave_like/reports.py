@@ -9,7 +9,7 @@ from tools_app.chain.abi_records import AbiEvent
 from tools_app.standards.aave_like import signatures
 from tools_app.standards.aave_like.rates import UPDATED
 from tools_app.standards.aave_like.reads import annual_ppm
-from tools_app.standards.lending_words import percent
+from tools_app.standards.format_loan_figures import percent
 from tools_app.standards.receipts import list_events, read_details
 from tools_app.toolkit.plan import PlanOutcome
 from tools_app.toolkit.result import TokenAmount

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import IO, Final
 
 from tools_app.core.clock import Deadline
+from tools_app.subsystems.coding.bounded_command_output import KeptOutput
 from tools_app.subsystems.coding.command_memory import MemoryBound, bound_memory
+from tools_app.subsystems.coding.detect_sandbox_fences import fence_command, find_fences_for
 from tools_app.subsystems.coding.errors import CommandsNotFenced
-from tools_app.subsystems.coding.fences import fence_command, find_fences_for
 from tools_app.subsystems.coding.first_process import find_first_process, wait_until_gone
 from tools_app.subsystems.coding.folder_size import FolderUse
 from tools_app.subsystems.coding.folder_watch import FolderWatch, watch_folder
-from tools_app.subsystems.coding.kept_output import KeptOutput
 from tools_app.subsystems.coding.limits import LIMITS
 from tools_app.subsystems.coding.memory_group import GroupRefused
 from tools_app.subsystems.coding.operations import Command, EndedBy, RanCommand

@@ -8,8 +8,8 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from tools_app.core.storable_text import make_plain, make_storable
 from tools_app.subsystems.coding.limits import LIMITS
+from tools_app.toolkit.canonical_param_values import Meaning
 from tools_app.toolkit.params import check_whole
-from tools_app.toolkit.spelling import Meaning
 
 
 def _check_storable(text: str) -> str:

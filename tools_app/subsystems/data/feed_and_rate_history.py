@@ -9,15 +9,15 @@ from pydantic import Field
 
 from tools_app.core.ratio import Ratio, decimal_text
 from tools_app.models.history import ASKED_KINDS, SourceKind
-from tools_app.portfolio.logged_past import Interval, NoPast, Period, ToldPast, find_teller, tell_past
+from tools_app.portfolio.history_from_logs import Interval, NoPast, Period, ToldPast, find_teller, tell_past
 from tools_app.subsystems.data.family import data
+from tools_app.toolkit.canonical_param_values import Meaning
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.params import PLAIN, Token
 from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.positions import drive
 from tools_app.toolkit.protocol import SHELF, ProtocolDef
-from tools_app.toolkit.spelling import Meaning
 from tools_app.toolkit.views import TokenMeta
 
 RateTeller = Annotated[

@@ -9,7 +9,7 @@ from tools_app.core.ratio import ratio_text
 from tools_app.portfolio.holdings import HeldPosition, PriceBook, ValueUnknown
 from tools_app.portfolio.markets import markets_on
 from tools_app.portfolio.position_priority import list_foremost
-from tools_app.portfolio.reading import read_positions_at
+from tools_app.portfolio.read_all_positions import read_positions_at
 from tools_app.portfolio.remembered_positions import list_hints
 from tools_app.select_tool_for_venue import WalletNotConfigured
 from tools_app.standards.concentrated import ratio_of_sqrt_price, sqrt_price_at_tick

@@ -10,7 +10,7 @@ from tools_app.chain.feeds import PriceUnavailable
 from tools_app.core.errors import GolemError
 from tools_app.core.ratio import Ratio, decimal_text, ratio_text
 from tools_app.core.units import BPS, MICRO_USD_PER_USD
-from tools_app.portfolio.logged_past import read_answer_at
+from tools_app.portfolio.history_from_logs import read_answer_at
 from tools_app.portfolio.market_prices import TokenPricer
 from tools_app.portfolio.markets import ChainMarkets, markets_on
 from tools_app.subsystems.data.family import data

@@ -15,10 +15,10 @@ from tools_app.core.errors import GolemError
 from tools_app.core.units import BPS, format_units
 from tools_app.portfolio.holdings import PriceBook
 from tools_app.subsystems.intel.family import intel
+from tools_app.toolkit.canonical_param_values import Meaning
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.golem_chains import list_chains
 from tools_app.toolkit.result import UsdAmount
-from tools_app.toolkit.spelling import Meaning
 
 _BLOCKS: Final = 256
 _GWEI: Final = 9

@@ -9,14 +9,14 @@ from pydantic import Field
 
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.portfolio.holdings import value_of
-from tools_app.portfolio.reading import HeldAt
+from tools_app.portfolio.read_all_positions import HeldAt
+from tools_app.toolkit.canonical_param_values import Meaning
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import Category
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.lending import Lending, LendingPair, NothingThere
 from tools_app.toolkit.positions import Position, drive
 from tools_app.toolkit.protocol import SHELF, ProtocolDef
-from tools_app.toolkit.spelling import Meaning
 
 Lender = Annotated[
     str,

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.units import format_units
-from tools_app.standards.lending_words import show_health
+from tools_app.standards.format_loan_figures import show_health
 from tools_app.standards.market_orders import find_swap
 from tools_app.standards.mid_plan_state import foresee
 from tools_app.standards.plan_draft import PlanDraft

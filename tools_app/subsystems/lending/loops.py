@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from tools_app.core.units import format_units
-from tools_app.standards.lending_words import show_health
+from tools_app.standards.format_loan_figures import show_health
 from tools_app.subsystems.lending.flash_loans import LoanSource
 from tools_app.subsystems.lending.loop_plan import MOST_LOOPS, LeverageOutOfReach, LoopPlan, Round, show_leverage
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, LendingPair, MarketClosed

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tools_app.standards.lending_words import percent, show_health
+from tools_app.standards.format_loan_figures import percent, show_health
 from tools_app.subsystems.lending.family import Lender, find_lender, lending, list_lenders, read_at, read_loop, worth
 from tools_app.subsystems.lending.loop_plan import show_leverage
 from tools_app.toolkit.context import ChainReader, ReadContext

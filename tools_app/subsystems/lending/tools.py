@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from tools_app.core.errors import InvalidParams
 from tools_app.standards import erc20
-from tools_app.standards.lending_words import percent, show_health
+from tools_app.standards.format_loan_figures import percent, show_health
 from tools_app.standards.plan_draft import check_enough
 from tools_app.standards.receipts import read_details
 from tools_app.subsystems.lending.family import Lender, PositionName, find_lender, lending, read_loop

@@ -14,7 +14,7 @@ from tools_app.portfolio.holdings import HeldPosition, Holdings, Worth, measure_
 from tools_app.portfolio.pegs import OffPeg, by_reader, find_off_peg, list_pegs
 from tools_app.portfolio.position_search import list_gaps
 from tools_app.portfolio.remembered_positions import list_hints
-from tools_app.standards.lending_words import show_health
+from tools_app.standards.format_loan_figures import show_health
 from tools_app.subsystems.safety.family import choose_account
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.lending import risk_level

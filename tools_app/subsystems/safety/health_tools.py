@@ -9,7 +9,7 @@ from typing import Final
 
 from tools_app.core.units import MICRO_USD_PER_USD
 from tools_app.portfolio.holdings import HeldPosition
-from tools_app.standards.lending_words import show_health
+from tools_app.standards.format_loan_figures import show_health
 from tools_app.subsystems.safety.account_measurement import (
     MeasuredAccount,
     OnChain,

@@ -10,7 +10,7 @@ from tools_app.core.json_types import JsonObject
 from tools_app.core.ratio import ratio_text
 from tools_app.core.stored_json import IntText, read_stored, write_stored
 from tools_app.core.units import BPS, format_units
-from tools_app.portfolio.jars import look_into_jar
+from tools_app.portfolio.find_fee_jars import look_into_jar
 from tools_app.portfolio.market_prices import TokenPricer
 from tools_app.portfolio.markets import ChainMarkets, markets_on
 from tools_app.subsystems.stream.pool_events import describe_token

@@ -12,7 +12,7 @@ from tools_app.chain.networks import configured_networks
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import usd_to_micro
 from tools_app.models.subscription import SubscriptionKind
-from tools_app.portfolio.jars import look_into_jar
+from tools_app.portfolio.find_fee_jars import look_into_jar
 from tools_app.portfolio.markets import market_chains, markets_on
 from tools_app.subsystems.stream.family import stream
 from tools_app.subsystems.stream.pool_events import POOL_EVENT_NAMES

@@ -8,11 +8,11 @@ from pydantic import Field
 
 from tools_app.core.errors import InvalidParams
 from tools_app.subsystems.testnet.dev_chains import DevChains, DevChainState
+from tools_app.toolkit.canonical_param_values import Meaning
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import Category
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.params import ShortText
-from tools_app.toolkit.spelling import Meaning
 
 LOCAL_CHAIN_ID = 31_337
 VERSIONS = ("v2", "v3")

@@ -13,7 +13,7 @@ from archetypes_app.models.tick import PlannerKind
 from golem_project.heartbeat.strategies.standing_plans import StandingTrades, read_standing_plans
 from permits_app.actions.halt import halt_golem
 from permits_app.models import ActionPermit, ActionRecord, ChangeRequest, StandingPlan
-from permits_app.safety.repetition import LOOP_MOST_IDENTICAL
+from permits_app.safety.loop_and_breaker_rules import LOOP_MOST_IDENTICAL
 from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.golem_project.heartbeat.strategies.test_strategies import USDC, WETH, look
 from tests.golem_project.heartbeat.test_rule_planner import done_in

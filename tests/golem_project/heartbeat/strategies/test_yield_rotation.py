@@ -29,7 +29,7 @@ from tools_app.apps import load_registry
 from tools_app.core import clock
 from tools_app.core.errors import InvalidParams
 from tools_app.portfolio.holdings import HeldPosition, Holdings
-from tools_app.portfolio.reading import read_positions
+from tools_app.portfolio.read_all_positions import read_positions
 from tools_app.protocols.compound_v3.protocol import PROTOCOL as COMPOUND
 from tools_app.subsystems.intel.compare_yields import list_offers
 from tools_app.toolkit.enums import Phase

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from archetypes_app.browse_and_load_tools import TIER_KEYS
-from archetypes_app.loadout import MOST_TOOLS, choose_core
+from archetypes_app.tool_loadout import MOST_TOOLS, choose_core
 from archetypes_app.toolset import resolve_toolset
 from golem_project.heartbeat.thinking.tool_selection import choose_loadout
 from permits_app.actions.query import OWN_QUERIES

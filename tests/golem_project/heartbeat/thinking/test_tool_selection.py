@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archetypes_app.builtin_profiles import BUILTIN_PROFILES
-from archetypes_app.loadout import MOST_TOOLS
+from archetypes_app.tool_loadout import MOST_TOOLS
 from archetypes_app.toolset import ArchetypeRule, ProfileRule, ToolsetInputs, resolve
 from golem_project.heartbeat.thinking.tool_selection import TickTask, classify_task, select_tools
 from tests.golem_project.heartbeat.pulses import tick, turn_on

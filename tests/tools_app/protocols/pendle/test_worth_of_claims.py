@@ -15,7 +15,7 @@ from tests.tools_app.protocols.pendle.test_market import MARKET
 from tools_app.protocols.pendle.addresses import find_places
 from tools_app.protocols.pendle.market_maths import WAD, YEAR_SECONDS
 from tools_app.protocols.pendle.market_state import Standing, ask_standings, read_standing
-from tools_app.standards.claims_due import AVERAGE_SECONDS
+from tools_app.standards.dated_claim_values import AVERAGE_SECONDS
 from tools_app.toolkit.context import ReadOutcome
 from tools_app.toolkit.positions import drive
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.evm.world import World
 from tests.tools_app.factories import answer_of, call_tool, make_context, report_of, run_plan
-from tools_app.portfolio.reading import read_positions
+from tools_app.portfolio.read_all_positions import read_positions
 from tools_app.toolkit.effects import Effects
 from tools_app.toolkit.protocol import SHELF
 

@@ -25,7 +25,7 @@ from tests.tools_app.protocols.uniswap.campaigns import (
 from tests.tools_app.protocols.uniswap.test_liquidity import open_position, plan_of, rich_account
 from tools_app.chain.abi import decode_input, encode_call
 from tools_app.core.errors import GolemError
-from tools_app.portfolio.reading import read_positions
+from tools_app.portfolio.read_all_positions import read_positions
 from tools_app.protocols.uniswap.liquidity_mining import plans
 from tools_app.protocols.uniswap.liquidity_mining.incentives import IncentiveKey
 from tools_app.protocols.uniswap.positions_in_logs import trails

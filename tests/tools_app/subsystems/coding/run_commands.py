@@ -8,9 +8,9 @@ import json
 import sys
 from pathlib import Path
 
+from tools_app.subsystems.coding.detect_sandbox_fences import uid_of
 from tools_app.subsystems.coding.errors import CommandsNotFenced
 from tools_app.subsystems.coding.fenced_commands import FencedCommands
-from tools_app.subsystems.coding.fences import uid_of
 
 TIMEOUT_MS = 15_000
 

@@ -13,7 +13,7 @@ from golem_project import wiring
 from tests.coding_agent import CodingAgent, make_coding_agent
 from tests.tools_app.subsystems.coding.test_hostile_table import PTRACE, may_make_user_namespaces, run_as_nobody
 from tools_app.subsystems.coding import command_memory
-from tools_app.subsystems.coding.fences import find_fences
+from tools_app.subsystems.coding.detect_sandbox_fences import find_fences
 from tools_app.subsystems.coding.memory_group import find_parent
 
 MOST_MEBIBYTES = 256

@@ -11,9 +11,9 @@ import pytest
 from permits_app.models import ActionPermit
 from tests.coding_agent import CodingAgent, Refused
 from tools_app.core import clock
+from tools_app.subsystems.coding.detect_sandbox_fences import find_fences
 from tools_app.subsystems.coding.errors import CommandsNotFenced
 from tools_app.subsystems.coding.fenced_commands import FencedCommands
-from tools_app.subsystems.coding.fences import find_fences
 
 
 def list_processes(mark: str) -> list[str]:

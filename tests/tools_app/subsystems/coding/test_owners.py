@@ -23,7 +23,7 @@ from tests.permits_app.approvals.people import reject
 from tests.tools_app.subsystems.coding.test_six_tools import put
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry
-from tools_app.subsystems.coding.fences import Fences, find_fences
+from tools_app.subsystems.coding.detect_sandbox_fences import Fences, find_fences
 from tools_app.subsystems.coding.presets import PRESETS, Preset
 from tools_app.toolkit.enums import Category
 from tools_app.toolkit.registry import REGISTRY
@@ -147,7 +147,7 @@ def test_the_page_says_which_fences_hold_and_keeps_to_its_owner(
     assert page.count(">holds<") + page.count(">does not hold<") >= len(find_fences().describe())
     assert theirs.get(url).status_code == 404
     monkeypatch.setattr(
-        "tools_app.subsystems.coding.fences.find_fences", lambda: Fences(False, True, "bwrap is missing")
+        "tools_app.subsystems.coding.detect_sandbox_fences.find_fences", lambda: Fences(False, True, "bwrap is missing")
     )
     assert "No command is run on this server: bwrap is missing." in mine.get(url).content.decode()
 

@@ -19,7 +19,7 @@ from tests.architecture.sources import ROOT
 from tests.coding_agent import CodingAgent, Refused
 from tests.tools_app.subsystems.coding.test_hostile_table import may_make_user_namespaces, run_as_nobody
 from tests.tools_app.subsystems.coding.test_six_tools import put
-from tools_app.subsystems.coding.shown_paths import find_shown
+from tools_app.subsystems.coding.exposed_server_paths import find_shown
 
 BELOW = Path("/usr/share/doc")
 
@@ -92,7 +92,7 @@ def test_code_data_and_whatever_file_a_variable_names_are_kept_from_commands() -
 def test_a_folder_mounted_below_a_shown_one_is_seen_by_its_other_name(tmp_path: Path) -> None:
     (tmp_path / "app" / "var").mkdir(parents=True)
     script = (
-        "import sys; from pathlib import Path; from tools_app.subsystems.coding.shown_paths import find_shown;"
+        "import sys; from pathlib import Path; from tools_app.subsystems.coding.exposed_server_paths import find_shown;"
         " print(*(find_shown([Path(each)]) or 'not' for each in sys.argv[1:]), sep='|')"
     )
     asked = [str(tmp_path / each) for each in ("app", "app/var", ".")]

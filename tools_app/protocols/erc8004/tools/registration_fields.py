@@ -10,8 +10,8 @@ from tools_app.core.bounded_parsing import OutsideTextRefused, read_exact_json
 from tools_app.core.errors import InvalidParams
 from tools_app.core.guarded_http import AddressRefused, check_url
 from tools_app.core.taint import redact_text
+from tools_app.toolkit.canonical_param_values import Meaning
 from tools_app.toolkit.params import PLAIN
-from tools_app.toolkit.spelling import Meaning
 
 MOST_CHARACTERS: Final = 3_000
 MOST_DEPTH: Final = 4

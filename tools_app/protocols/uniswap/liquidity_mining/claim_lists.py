@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from tools_app.core.bounded_parsing import OutsideTextRefused, read_exact_json
 from tools_app.core.errors import InvalidParams
 from tools_app.protocols.uniswap.errors import ClaimNotListed
+from tools_app.toolkit.canonical_param_values import Meaning
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.params import PLAIN
-from tools_app.toolkit.spelling import Meaning
 
 PAID_IN: Final = "function token() view returns (address)"
 ROOT: Final = "function merkleRoot() view returns (bytes32)"

@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from tools_app.core.bounded_parsing import OutsideTextRefused, read_exact_json
 from tools_app.core.errors import InvalidParams
+from tools_app.toolkit.canonical_param_values import Meaning
 from tools_app.toolkit.params import PLAIN, DecimalText, FeeTier, Flag, PercentWhole, RangeId, RawAmount, Token
-from tools_app.toolkit.spelling import Meaning
 
 MOST_OPERATIONS: Final = 10
 _MOST_CHARACTERS: Final = 4_000

@@ -47,12 +47,12 @@ from tools_app.protocols.uniswap.tools.reward_answers import (
 from tools_app.protocols.uniswap.v3.positions import read_own_position, read_position
 from tools_app.select_tool_for_venue import WalletNotConfigured
 from tools_app.standards.plan_draft import PlanDraft
+from tools_app.toolkit.canonical_param_values import Meaning
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, Requirement, RiskLayer, TickBudget
 from tools_app.toolkit.params import PositionId
 from tools_app.toolkit.plan import ItemGiven, TxPlan
 from tools_app.toolkit.result import TokenAmount, UsdAmount
-from tools_app.toolkit.spelling import Meaning
 
 AUTO: Final = "auto"
 ENDS_SOON_SECONDS: Final = 600

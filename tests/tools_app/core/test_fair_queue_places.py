@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from tools_app.core.fair_turns import NoRoom, Turns, WaitingTurn
+from tools_app.core.fair_queue_places import NoRoom, Turns, WaitingTurn
 
 
 class Line:

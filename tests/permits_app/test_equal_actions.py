@@ -8,7 +8,7 @@ import pytest
 
 from archetypes_app.models import Golem
 from permits_app.errors import ActionRepeated, SameActionPending
-from permits_app.permits.equality import hash_meant, resolve_params
+from permits_app.permits.equal_actions import hash_meant, resolve_params
 from tests.evm.world import CHAIN_ID
 from tests.live_golem import LiveGolem
 from tools_app import runner

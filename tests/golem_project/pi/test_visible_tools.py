@@ -9,9 +9,9 @@ import pytest
 
 from archetypes_app.actions.load_tools import load_tools
 from archetypes_app.actions.revoke_api_key import rotate_api_key
-from archetypes_app.loadout import MOST_CORE, MOST_TOOLS, Loadout, make_loadout
 from archetypes_app.models import ApiKey, ToolOverride
 from archetypes_app.models.override import OverrideMode
+from archetypes_app.tool_loadout import MOST_CORE, MOST_TOOLS, Loadout, make_loadout
 from golem_project.pi import recent_toolsets, token_count
 from golem_project.pi.provider_tool_formats import Dialect
 from tests.golem_project.pi.conftest import Agent, MakeAgent, assert_problem

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from permits_app.permits.risk import classify_risk, explain_tier, is_riskier, needs_guardian
+from permits_app.permits.risk_tier_rules import classify_risk, explain_tier, is_riskier, needs_guardian
 from tools_app.toolkit.enums import ActionClass, CapabilityTier, Category, RiskLayer, RiskTier
 
 USD = 1_000_000

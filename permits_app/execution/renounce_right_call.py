@@ -7,8 +7,8 @@ from permits_app.models import ActionPermit, ReceivedRight
 from permits_app.models.received_right import RightState
 from permits_app.permits.stored_calls import PlannedCall
 from tools_app.chain.abi import encode_call
+from tools_app.toolkit.others_money import EndsByHolder
 from tools_app.toolkit.plan import Call
-from tools_app.toolkit.principals import EndsByHolder
 from tools_app.toolkit.protocol import SHELF
 
 

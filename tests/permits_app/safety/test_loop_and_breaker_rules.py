@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from permits_app.errors import PolicyRejected
 from permits_app.models import ActionPermit
-from permits_app.safety.records import PastCall, VenueOutcome
-from permits_app.safety.repetition import (
+from permits_app.safety.call_records import PastCall, VenueOutcome
+from permits_app.safety.loop_and_breaker_rules import (
     LOOP_HORIZON,
     Breaker,
     BreakerState,

@@ -15,9 +15,8 @@ from tools_app.chain.deployments import Deployment, load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.errors import GolemError
 from tools_app.portfolio.combined_reads import as_one_question
-from tools_app.portfolio.predicted_reads import LATER_READS
+from tools_app.portfolio.remembered_followup_reads import LATER_READS
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
-from tools_app.toolkit.likely_reads import RECALLED
 from tools_app.toolkit.positions import (
     CallMany,
     Position,
@@ -27,6 +26,7 @@ from tools_app.toolkit.positions import (
     drive,
     side_by_side,
 )
+from tools_app.toolkit.prefetch_memory import RECALLED
 from tools_app.toolkit.protocol import SHELF, ProtocolDef, Trait
 
 

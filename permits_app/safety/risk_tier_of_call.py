@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from permits_app.errors import PolicyChanged
 from permits_app.models import ActionPermit
-from permits_app.permits.risk import classify_risk, is_riskier
+from permits_app.permits.risk_tier_rules import classify_risk, is_riskier
 from permits_app.safety.hook import HookCall
 from tools_app.toolkit.enums import LEAVING, Category, RiskTier
 

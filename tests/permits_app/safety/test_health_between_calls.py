@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
+from permits_app.safety.health_between_calls import least_on_the_way
 from permits_app.safety.hook import Allow
 from permits_app.safety.hooks.simulator import Simulator
-from permits_app.safety.step_health import least_on_the_way
 from tests.golem_project.heartbeat.loans import ETH, TOOLS, USD, carry_out, include, lend_out, plan
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import live_call

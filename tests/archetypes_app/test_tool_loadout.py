@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archetypes_app.loadout import Loadout
+from archetypes_app.tool_loadout import Loadout
 
 BUDGET = 9
 COST = {"swap": 1, "a": 2, "b": 2, "c": 2, "small": 2, "heavy": 5, "huge": 9}

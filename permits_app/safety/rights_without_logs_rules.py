@@ -6,8 +6,8 @@ Such a right is given by a call of the account itself, so the plan's calls name 
 from __future__ import annotations
 
 from permits_app.errors import SimulationFailed
-from permits_app.rejection import Reject
-from tools_app.portfolio.asked_rights import gauge_given_rights
+from permits_app.hook_rejection import Reject
+from tools_app.portfolio.rights_without_logs import gauge_given_rights
 from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.positions import Gauge

@@ -13,11 +13,11 @@ from typing import Final
 
 from tools_app.core.clock import Deadline
 from tools_app.subsystems.coding.command_memory import bound_memory
+from tools_app.subsystems.coding.exposed_server_paths import SHOWN, SHOWN_WITH_NETWORK, find_shown
 from tools_app.subsystems.coding.limits import LIMITS
 from tools_app.subsystems.coding.memory_group import GroupRefused
 from tools_app.subsystems.coding.memory_sum import Seen, add_up
 from tools_app.subsystems.coding.operations import Command
-from tools_app.subsystems.coding.shown_paths import SHOWN, SHOWN_WITH_NETWORK, find_shown
 from tools_app.subsystems.coding.system_calls import open_filter
 
 BWRAP: Final = "bwrap"

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from permits_app.custody.signing_route import Carrier, SigningRoute
-from permits_app.rejection import Reject
+from permits_app.hook_rejection import Reject
 from permits_app.safety.format_rule_figures import format_ratio
 from permits_app.safety.hook import HookCall
 from permits_app.safety.position_rules import list_moved, price_on, refuse_unpriced

@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from permits_app.errors import ActionRepeated, VenueFailing
-from permits_app.rejection import Reject
-from permits_app.safety.records import PastCall, VenueOutcome
+from permits_app.hook_rejection import Reject
+from permits_app.safety.call_records import PastCall, VenueOutcome
 from tools_app.toolkit.enums import LEAVING, ActionClass
 
 LOOP_WINDOW = 20

@@ -13,7 +13,7 @@ import pytest
 from django.db import connections
 
 from golem_project import celery as celery_module
-from permits_app.execution.follower import Follower
+from permits_app.execution.chain_follower import Follower
 from permits_app.execution.follower_threads import Following, name_sending
 from permits_app.models import ActionPermit, ChainWatch, OutboundTransaction
 from permits_app.models.permit import PermitStatus
@@ -21,7 +21,7 @@ from tests.evm.world import CHAIN_ID
 from tests.failing_node import FailingNode, node_that_may_fail
 from tests.live_golem import LiveGolem
 from tests.permits_app.execution.chain_tricks import mine, mining_paused
-from tools_app.core import clock, wakeups
+from tools_app.core import clock, wake_waiting_process
 
 
 @pytest.fixture(autouse=True)
@@ -164,7 +164,7 @@ def test_the_threads_of_a_worker_follow_what_another_process_sent(shared_golem: 
         following.start()
         try:
             mine(shared_golem.world)
-            wakeups.tap(name_sending(CHAIN_ID))
+            wake_waiting_process.tap(name_sending(CHAIN_ID))
             assert ended.wait(30)
         finally:
             following.stop()

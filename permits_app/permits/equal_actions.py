@@ -21,9 +21,9 @@ from permits_app.permits.permit_hashes import hash_action
 from tools_app.chain.chains import get_registry
 from tools_app.chain.tokens import TokenNotFound
 from tools_app.core.errors import GolemError
+from tools_app.toolkit.canonical_param_values import SpellingContext, spell_params
 from tools_app.toolkit.golem_chains import find_chosen
 from tools_app.toolkit.protocol import SHELF
-from tools_app.toolkit.spelling import SpellingContext, spell_params
 from tools_app.toolkit.tooldef import ToolDef
 
 _NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?")

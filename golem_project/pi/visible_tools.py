@@ -9,8 +9,8 @@ from typing import Final
 from archetypes_app.actions.load_tools import load_tools, note_tool_use
 from archetypes_app.browse_and_load_tools import TIER_KEYS, answer_tier_query
 from archetypes_app.catalogue_lines import describe_call
-from archetypes_app.loadout import MOST_TOOLS, Loading, Loadout, find_served, make_loadout
 from archetypes_app.models import ApiKey, Golem
+from archetypes_app.tool_loadout import MOST_TOOLS, Loading, Loadout, find_served, make_loadout
 from archetypes_app.toolset import resolve_toolset
 from golem_project.pi import recent_toolsets
 from golem_project.pi.definitions import define_tools

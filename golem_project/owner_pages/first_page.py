@@ -377,8 +377,8 @@ def _say_machinery(stuck: tuple[StuckLine, ...], golems: QuerySet[Golem], now: d
     counted = beats.annotate(
         waited=ExpressionWrapper(Value(now) - F("next_tick_at"), output_field=DurationField()),
         allowed=ExpressionWrapper(F("base_interval_seconds") * Value(_TWO_SECONDS), output_field=DurationField()),
-    ).aggregate(on=Count("pk"), late=Count("pk", filter=Q(waited__gt=F("allowed") + _MINUTE)))
-    late, on = counted["late"], counted["on"]
+    ).aggregate(late=Count("pk", filter=Q(waited__gt=F("allowed") + _MINUTE)), on=Count("pk"))
+    late, on = counted.values()
     told = [f"{len(stuck)} thing{'s' if len(stuck) > 1 else ''} not going on"] if stuck else ["nothing is stuck"]
     if on:
         told.append(

@@ -71,7 +71,7 @@ TESTS: dict[str, str] = {
     "PolicyCage.max_drawdown_bps": f"{FALLS}the_cage_is_broken_exactly_beyond_its_limit",
     "PolicyCage.min_rebalance_interval_seconds": f"{CAGE}rebalances_keep_their_distance_to_the_second",
     "PolicyCage.max_rebalances_per_day": f"{CAGE}a_day_takes_exactly_its_number_of_rebalances",
-    "ROOM_ON_THE_WAY_BPS": f"{SAFETY}step_health.py::test_what_is_asked_on_the_way_depends_on_where_it_leads",
+    "ROOM_ON_THE_WAY_BPS": f"{SAFETY}health_between_calls.py::test_what_is_asked_on_the_way_depends_on_where_it_leads",
     "PolicyCage.min_health_bps": (
         f"{SAFETY}position_rules.py::test_what_raises_risk_ends_above_the_floor_by_a_block_of_interest"
     ),
@@ -133,13 +133,13 @@ TESTS: dict[str, str] = {
     "GOLEM_RELAYER_MOST_GAS": f"{TIMES}the_relayer_sends_up_to_its_gas_and_no_more",
     "GOLEM_RELAYER_MOST_WEI_PER_DAY": f"{TIMES}the_relayer_spends_up_to_its_day_and_no_more",
     "HOOK_BUDGET_MS": f"{SAFETY}hook_chain.py::test_a_hook_that_answers_too_late_refuses",
-    "LOOP_WINDOW": f"{SAFETY}repetition.py::test_an_identical_call_outside_the_window_of_twenty_does_not_count",
-    "LOOP_MOST_IDENTICAL": f"{SAFETY}repetition.py::test_the_fifth_identical_call_is_a_loop",
-    "LOOP_MOST_OF_ONE_TOOL": f"{SAFETY}repetition.py::test_more_than_four_fifths_of_one_tool_is_noted",
+    "LOOP_WINDOW": f"{SAFETY}loop_and_breaker_rules.py::test_an_identical_call_outside_the_window_of_twenty_does_not_count",
+    "LOOP_MOST_IDENTICAL": f"{SAFETY}loop_and_breaker_rules.py::test_the_fifth_identical_call_is_a_loop",
+    "LOOP_MOST_OF_ONE_TOOL": f"{SAFETY}loop_and_breaker_rules.py::test_more_than_four_fifths_of_one_tool_is_noted",
     "LOOP_HORIZON": f"{TIMES}an_identical_call_counts_for_an_hour",
-    "BREAKER_REQUESTS": f"{SAFETY}repetition.py::test_half_of_ten_failures_open_the_breaker",
-    "BREAKER_FAILURES": f"{SAFETY}repetition.py::test_half_of_ten_failures_open_the_breaker",
-    "BREAKER_HALF_OPEN_AFTER": f"{SAFETY}repetition.py::test_an_open_breaker_is_half_open_after_thirty_seconds",
+    "BREAKER_REQUESTS": f"{SAFETY}loop_and_breaker_rules.py::test_half_of_ten_failures_open_the_breaker",
+    "BREAKER_FAILURES": f"{SAFETY}loop_and_breaker_rules.py::test_half_of_ten_failures_open_the_breaker",
+    "BREAKER_HALF_OPEN_AFTER": f"{SAFETY}loop_and_breaker_rules.py::test_an_open_breaker_is_half_open_after_thirty_seconds",
     "BREAKER_HORIZON": (
         f"{SAFETY}load_call_records.py::test_a_venue_is_judged_by_its_last_transactions_of_a_day_oldest_first"
     ),

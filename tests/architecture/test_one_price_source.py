@@ -27,7 +27,7 @@ VALUES_SOMETHING_ELSE = {
     "permits_app/reviewers/guardian_limits.py": "what bytes can take",
     "permits_app/reviewers/pool_facts.py": "the depth of a pool",
     "permits_app/reviewers/safety_guardian.py": "what a plan receives, and a pool against the feeds",
-    "permits_app/safety/hooks/spending_limiter.py": "what a plan spends",
+    "permits_app/safety/amount_unit_check.py": "what an amount would be worth in whole units",
     "permits_app/tools/safety.py": "allowances that stand",
     "permits_app/tools/wallet.py": "gas",
     "tools_app/subsystems/data/price_tools.py": "how far a feed's answer moved in a day",

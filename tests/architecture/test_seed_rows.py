@@ -108,27 +108,27 @@ BUILT_IN_TOOLS = {
 
 TIERED_TOOLS = {
     "Core tools are always included": (
-        f"{PI}/test_shown_tools.py::test_a_key_as_owners_make_it_is_shown_a_core_and_no_more",
+        f"{PI}/test_visible_tools.py::test_a_key_as_owners_make_it_is_shown_a_core_and_no_more",
     ),
     "Categories have a name, a description and a count": (
-        f"{PI}/test_shown_tools.py::test_an_agent_that_only_browses_and_loads_reaches_a_tool_it_was_not_shown",
+        f"{PI}/test_visible_tools.py::test_an_agent_that_only_browses_and_loads_reaches_a_tool_it_was_not_shown",
         "archetypes_app/test_toolset.py::test_completed_categories_are_as_decided",
     ),
     "Core tool list: another product's; here each profile has its own": (
         f"{PI}/test_token_budget.py::test_every_profile_s_core_costs_at_most_1200_tokens_in_every_dialect",
     ),
     "Categories are loaded on demand": (
-        f"{PI}/test_shown_tools.py::test_an_agent_that_only_browses_and_loads_reaches_a_tool_it_was_not_shown",
+        f"{PI}/test_visible_tools.py::test_an_agent_that_only_browses_and_loads_reaches_a_tool_it_was_not_shown",
     ),
     "The execution path is unchanged": (
-        f"{PI}/test_shown_tools.py::test_what_is_outside_the_toolset_does_not_exist_whatever_is_loaded",
+        f"{PI}/test_visible_tools.py::test_what_is_outside_the_toolset_does_not_exist_whatever_is_loaded",
     ),
     "ToolRegistry: each tool in one place": (
         f"{PI}/test_manifest.py::test_every_tool_is_reachable_through_exactly_one_route",
     ),
     "What was loaded is seen by the next turn": (
         "golem_project/heartbeat/thinking/test_loading.py::test_a_model_browses_loads_and_is_shown_what_it_loaded",
-        f"{PI}/test_shown_tools.py::test_manifest_etag_and_schemas_follow_what_is_loaded",
+        f"{PI}/test_visible_tools.py::test_manifest_etag_and_schemas_follow_what_is_loaded",
     ),
     "Loading does not last beyond one chat": (
         "golem_project/chat/test_conversation.py"
@@ -138,27 +138,27 @@ TIERED_TOOLS = {
         f"{PI}/test_token_budget.py::test_browsing_450_tools_costs_at_most_1500_tokens",
     ),
     "load_tools answers what was added": (
-        f"{PI}/test_shown_tools.py::test_loading_everything_loads_as_many_as_fit_and_names_the_rest",
+        f"{PI}/test_visible_tools.py::test_loading_everything_loads_as_many_as_fit_and_names_the_rest",
     ),
     "Schemas are not in load_tools' answer but in what follows": (
-        f"{PI}/test_shown_tools.py::test_manifest_etag_and_schemas_follow_what_is_loaded",
+        f"{PI}/test_visible_tools.py::test_manifest_etag_and_schemas_follow_what_is_loaded",
         "golem_project/heartbeat/thinking/test_loading.py::test_a_model_browses_loads_and_is_shown_what_it_loaded",
     ),
     "Tool names are unique": (f"{PI}/test_manifest.py::test_the_manifest_lists_every_tool_of_the_toolset_once",),
-    "Core tools cannot be unloaded": (f"{PI}/test_shown_tools.py::test_the_core_cannot_give_way",),
-    "Loading twice is idempotent": (f"{PI}/test_shown_tools.py::test_loading_twice_is_loading_once",),
+    "Core tools cannot be unloaded": (f"{PI}/test_visible_tools.py::test_the_core_cannot_give_way",),
+    "Loading twice is idempotent": (f"{PI}/test_visible_tools.py::test_loading_twice_is_loading_once",),
     "browse_tools and load_tools are core": (
-        f"{PI}/test_shown_tools.py::test_an_agent_that_only_browses_and_loads_reaches_a_tool_it_was_not_shown",
+        f"{PI}/test_visible_tools.py::test_an_agent_that_only_browses_and_loads_reaches_a_tool_it_was_not_shown",
     ),
     "All tools are dispatched, loaded or not": (
-        f"{PI}/test_shown_tools.py::test_a_read_that_is_not_loaded_is_carried_out_and_its_answer_brings_its_schema",
-        f"{PI}/test_shown_tools.py"
+        f"{PI}/test_visible_tools.py::test_a_read_that_is_not_loaded_is_carried_out_and_its_answer_brings_its_schema",
+        f"{PI}/test_visible_tools.py"
         "::test_a_write_that_is_not_loaded_is_judged_as_any_and_a_mistake_in_it_is_taught_by_its_schema",
         "golem_project/heartbeat/thinking/test_loading.py"
         "::test_a_tool_that_is_not_shown_is_carried_out_and_shown_next_and_one_outside_the_toolset_does_not_exist",
     ),
     "A category that is larger than the ceiling says what is left": (
-        f"{PI}/test_shown_tools.py::test_what_a_category_has_too_many_of_is_loaded_by_need_and_the_rest_is_called_by_name",
+        f"{PI}/test_visible_tools.py::test_what_a_category_has_too_many_of_is_loaded_by_need_and_the_rest_is_called_by_name",
     ),
 }
 

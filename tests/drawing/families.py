@@ -20,7 +20,7 @@ MONEY: Final = (
     "tests/contracts/*",
     "tests/catalogue/test_*_halt*",
     "tests/catalogue/test_permits_in_one_block*",
-    "tests/catalogue/test_slashes*",
+    "tests/catalogue/test_slash_losses*",
     "tests/catalogue/test_two_ways_out*",
     "tests/catalogue/test_what_cannot_be_taken_out*",
     "tests/concurrency/test_left_behind*",

@@ -69,7 +69,7 @@ SUITES: dict[str, tuple[str, ...]] = {
         "tests/permits_app/test_another_account.py",
         "tests/permits_app/test_one_net_asset_value.py",
     ),
-    f"{SAFETY}/repetition.py": SAFETY_TESTS,
+    f"{SAFETY}/loop_and_breaker_rules.py": SAFETY_TESTS,
     f"{SAFETY}/action_gate.py": SAFETY_TESTS,
     f"{SAFETY}/hook_chain.py": SAFETY_TESTS,
     f"{SAFETY}/load_call_records.py": (*SAFETY_TESTS, "tests/permits_app/test_levels_beside.py"),

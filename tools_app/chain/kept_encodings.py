@@ -12,7 +12,7 @@ _MOST_KEPT: Final = 2_048
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _KeptEncoding:
     argument: tuple[object, ...]
     signature: str
     data: bytes
@@ -24,7 +24,7 @@ class KeptEncodings:
     changes. While it is kept, nothing else has its identity. Thread-safe.
     """
 
-    _kept: dict[int, _Kept] = field(default_factory=dict)
+    _kept: dict[int, _KeptEncoding] = field(default_factory=dict)
 
     def find(self, signature: str, argument: tuple[object, ...]) -> bytes | None:
         """The data that this very argument was encoded to for `signature`."""
@@ -37,7 +37,7 @@ class KeptEncodings:
         """Keep it; all others go first where there are many."""
         if len(self._kept) >= _MOST_KEPT:
             self._kept.clear()
-        self._kept[id(argument)] = _Kept(argument, signature, data)
+        self._kept[id(argument)] = _KeptEncoding(argument, signature, data)
 
 
 ENCODINGS: Final = KeptEncodings()

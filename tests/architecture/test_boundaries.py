@@ -133,13 +133,17 @@ TESTS: dict[str, str] = {
     "GOLEM_RELAYER_MOST_GAS": f"{TIMES}the_relayer_sends_up_to_its_gas_and_no_more",
     "GOLEM_RELAYER_MOST_WEI_PER_DAY": f"{TIMES}the_relayer_spends_up_to_its_day_and_no_more",
     "HOOK_BUDGET_MS": f"{SAFETY}hook_chain.py::test_a_hook_that_answers_too_late_refuses",
-    "LOOP_WINDOW": f"{SAFETY}loop_and_breaker_rules.py::test_an_identical_call_outside_the_window_of_twenty_does_not_count",
+    "LOOP_WINDOW": (
+        f"{SAFETY}loop_and_breaker_rules.py::test_an_identical_call_outside_the_window_of_twenty_does_not_count"
+    ),
     "LOOP_MOST_IDENTICAL": f"{SAFETY}loop_and_breaker_rules.py::test_the_fifth_identical_call_is_a_loop",
     "LOOP_MOST_OF_ONE_TOOL": f"{SAFETY}loop_and_breaker_rules.py::test_more_than_four_fifths_of_one_tool_is_noted",
     "LOOP_HORIZON": f"{TIMES}an_identical_call_counts_for_an_hour",
     "BREAKER_REQUESTS": f"{SAFETY}loop_and_breaker_rules.py::test_half_of_ten_failures_open_the_breaker",
     "BREAKER_FAILURES": f"{SAFETY}loop_and_breaker_rules.py::test_half_of_ten_failures_open_the_breaker",
-    "BREAKER_HALF_OPEN_AFTER": f"{SAFETY}loop_and_breaker_rules.py::test_an_open_breaker_is_half_open_after_thirty_seconds",
+    "BREAKER_HALF_OPEN_AFTER": (
+        f"{SAFETY}loop_and_breaker_rules.py::test_an_open_breaker_is_half_open_after_thirty_seconds"
+    ),
     "BREAKER_HORIZON": (
         f"{SAFETY}load_call_records.py::test_a_venue_is_judged_by_its_last_transactions_of_a_day_oldest_first"
     ),

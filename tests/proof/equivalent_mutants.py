@@ -6,7 +6,6 @@ _PREFILTER = "only narrows what is read from the index; the FILTER of each sum d
 _NO_SUCH_TIME = "no row is of that time, which closes a span for the planner alone"
 _SAME_LENGTH = "both arrays are aggregated from the same rows; `strict` guards against a mistake in the statement alone"
 
-_ONE_START_A_TIME = "no two permits of a golem start at one time: `lock_start` gives each its own"
 
 _OF_THE_SAME_CALLS = "both lists are made of the same calls; `strict` guards against a mistake here alone"
 
@@ -20,11 +19,8 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "lock_limits: True -> False": _NO_KEY_TO_IT,
         "reopen: filter without reverses__isnull=True": "a reversal is stored with the life that follows it",
         "_LOCKED_LIMITS: 0 -> 1": "an example to write the statement with, which is the same for every golem",
-        "USAGE_SQL: SQL 'AND counted_at > %(day_start)s AND counted_at <': > -> >=": _PREFILTER,
         "USAGE_SQL: SQL '_key_id IS NULL AND counted_at > %(week_start)s AND counted_at': > -> >=": _PREFILTER,
         "USAGE_SQL: SQL 'AND heartbeat_tick > 0 AND heartbeat_tick = %(tick)': > -> >=": _PREFILTER,
-        "USAGE_SQL: SQL \"> %(day_start)s AND counted_at < 'infinity'\": < -> <=": _NO_SUCH_TIME,
-        "USAGE_SQL: SQL \"%(week_start)s AND counted_at < 'infinity'\": < -> <=": _NO_SUCH_TIME,
         "USAGE_SQL: SQL \"%(hour_start)s AND created_at < 'infinity' AND status I\": < -> <=": _NO_SUCH_TIME,
     },
     "permits_app.execution.halt_signing_rule": {
@@ -60,8 +56,6 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     },
     "permits_app.safety.load_call_records": {
         "_VENUE: SQL \"reaker_start)s AND finished_at < 'infinity' AND status IN ('COM\": < -> <=": _NO_SUCH_TIME,
-        "_BESIDE: SQL \"(ended_start)s AND finished_at < 'infinity'\": < -> <=": _NO_SUCH_TIME,
-        "_BESIDE: SQL 'ng_at IS NULL OR committing_at < COALESCE( (SELECT ow': < -> <=": _ONE_START_A_TIME,
         "_list_outcomes: True -> False": _SAME_LENGTH,
     },
 }

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 
 from archetypes_app.models import Golem
 from archetypes_app.models.tick import ROUGH
@@ -82,8 +82,10 @@ class _Tally:
 
 def list_golems_to_consolidate(*, now: datetime) -> list[UUID]:
     """Golems with memory switched on and enough new verified episodes for a cluster."""
-    rows = _candidates(now).filter(golem__is_memory_enabled=True).values_list("golem_id", flat=True).distinct()
-    return [golem_id for golem_id in rows if _candidates(now).filter(golem_id=golem_id).count() >= LEAST_CLUSTER]
+    counted = _candidates(now).order_by().values("golem_id").annotate(many=Count("pk")).filter(many__gte=LEAST_CLUSTER)
+    # Only those with enough are looked up among the golems.
+    found = Golem.objects.filter(pk__in=list(counted.values_list("golem_id", flat=True)), is_memory_enabled=True)
+    return list(found.order_by("pk").values_list("pk", flat=True))
 
 
 @retry_aborted

@@ -18,7 +18,7 @@ from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.forms import ConfirmForm
 from archetypes_app.models import Golem
 from archetypes_app.roles import Power
-from golem_project.stream import deliveries, webhooks
+from golem_project.stream import deliveries, webhook_secret_rotation, webhooks
 from golem_project.stream.forms import NewWebhookForm
 from golem_project.stream.models import DeliveryState, WebhookDelivery, WebhookEndpoint
 from tools_app.admin.long_lists import RecentValuesFilter
@@ -120,7 +120,7 @@ class WebhookEndpointAdmin(OwnerScopedAdmin):
         form = ConfirmForm(request.POST if request.method == "POST" else None)
         if request.method == "POST" and form.is_valid():
             try:
-                secret = webhooks.rotate_secret(endpoint=endpoint, now=clock.now())
+                secret = webhook_secret_rotation.rotate_secret(endpoint=endpoint, now=clock.now())
             except GolemError as error:
                 form.add_error(None, error.detail)
             else:

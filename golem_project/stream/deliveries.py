@@ -21,7 +21,8 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from golem_project.stream import delivery_turns, sealed_secrets, webhook_signatures
 from golem_project.stream.delivery_turns import DeliveryTurn, Wanting
 from golem_project.stream.models import DeliveryState, TurnKind, WebhookDelivery, WebhookEndpoint
-from golem_project.stream.webhooks import GIVE_UP_AFTER, disable_endpoint, list_golems, note_health, reveal_secrets
+from golem_project.stream.webhook_secret_rotation import reveal_secrets
+from golem_project.stream.webhooks import GIVE_UP_AFTER, disable_endpoint, list_golems, note_health
 from tools_app.core import clock, guarded_http
 from tools_app.core.events import encode_event
 from tools_app.core.guarded_http import AddressRefused, ExchangeFailed

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db.models import Min
 
-from golem_project.stream import delivery_turns, webhooks
+from golem_project.stream import delivery_turns, webhook_secret_rotation
 from golem_project.stream.models import DeliveryState, WebhookDelivery, WebhookEndpoint
 from tools_app.core import event_log
 
@@ -20,7 +20,7 @@ def forget_old_events(*, now: datetime) -> int:
     """Delete events that were published more than GOLEM_EVENT_RETENTION_DAYS ago; returns how many. Replaced secrets
     and turns that are over go as well.
     """
-    webhooks.forget_old_secrets(now=now)
+    webhook_secret_rotation.forget_old_secrets(now=now)
     delivery_turns.forget_turns(now=now)
     days = settings.GOLEM_EVENT_RETENTION_DAYS
     if days <= 0:

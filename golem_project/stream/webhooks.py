@@ -1,7 +1,7 @@
-"""Makes, rotates and switches webhooks, and spreads events to their deliveries.
+"""Makes and switches webhooks, and spreads events to their deliveries.
 
 An endpoint that fails for 24 hours without one success is switched off, and its owner is told by an event, an audit
-entry and the admin. Each replaced secret signs along for 24 hours.
+entry and the admin.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from django.db.models import Q, QuerySet
 from archetypes_app.models import Golem
 from archetypes_app.ownership import list_golems_with
 from archetypes_app.roles import Power
-from golem_project.stream import delivery_turns, sealed_secrets, webhook_signatures
-from golem_project.stream.models import DeliveryState, OldSecret, TurnKind, WebhookDelivery, WebhookEndpoint
+from golem_project.stream import delivery_turns, webhook_signatures
+from golem_project.stream.models import DeliveryState, TurnKind, WebhookDelivery, WebhookEndpoint
+from golem_project.stream.webhook_secret_rotation import seal_secret
 from tools_app.core import audit_log, event_bus, event_log, guarded_http
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.event_body import read_body
@@ -33,24 +34,11 @@ from tools_app.core.transaction_retry import retry_aborted
 logger = logging.getLogger(__name__)
 
 GIVE_UP_AFTER = timedelta(hours=24)
-OLD_SECRET_LIVES = timedelta(hours=24)
-MOST_OLD_SECRETS = 4
 _SPREAD_PAGE = 1_000
 
 
 class WebhookRefused(GolemError, status=422, recovery=Recovery.FIX_PARAMS, title="This webhook cannot be set up"):
     """A webhook cannot be made or changed like this."""
-
-
-class RotatedTooOften(
-    GolemError,
-    code="WEBHOOK_ROTATED_TOO_OFTEN",
-    status=409,
-    recovery=Recovery.WAIT,
-    title="This webhook's secret was rotated too often",
-    cleared_by="the oldest of its secrets ends, 24 hours after it was replaced",
-):
-    """A secret was replaced so often that no more signatures fit beside the newest."""
 
 
 def create_endpoint(
@@ -81,34 +69,9 @@ def create_endpoint(
         position=head.position,
         created_at=now,
     )
-    endpoint.sealed_secret = _seal(endpoint, secret)
+    endpoint.sealed_secret = seal_secret(endpoint, secret)
     endpoint.save()
     return endpoint, Secret(secret)
-
-
-@retry_aborted
-def rotate_secret(*, endpoint: WebhookEndpoint, now: datetime) -> Secret:
-    """A new secret; each older one signs along until it was replaced 24 hours ago. Raises RotatedTooOften."""
-    secret = webhook_signatures.make_secret()
-    with transaction.atomic():
-        # Two tabs that rotate at once: the second keeps what the first made.
-        row = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
-        forget_old_secrets(now=now)
-        if row.old_secrets.count() >= MOST_OLD_SECRETS:
-            raise RotatedTooOften(
-                f"{MOST_OLD_SECRETS} older secrets still sign along; rotate again when the oldest ends,"
-                " or remove the webhook and make a new one"
-            )
-        OldSecret.objects.create(endpoint=row, sealed_secret=row.sealed_secret, until=now + OLD_SECRET_LIVES)
-        sealed_secret = _seal(row, secret)
-        WebhookEndpoint.objects.filter(pk=row.pk).update(sealed_secret=sealed_secret)
-    endpoint.sealed_secret = sealed_secret
-    return Secret(secret)
-
-
-def forget_old_secrets(*, now: datetime) -> int:
-    """Delete secrets that sign no more. Returns how many."""
-    return OldSecret.objects.filter(until__lte=now).delete()[0]
 
 
 @retry_aborted
@@ -158,19 +121,6 @@ def spread_events(*, now: datetime) -> int:
     """Make a delivery for every new event and endpoint that wants it. Returns how many."""
     endpoints = list(WebhookEndpoint.objects.filter(disabled_at__isnull=True).values_list("pk", flat=True))
     return sum(_spread_to(pk, now) for pk in endpoints)
-
-
-def reveal_secrets(endpoint: WebhookEndpoint, *, now: datetime) -> list[str]:
-    """The secrets that sign now, the newest first. Raises SealBroken."""
-    old = endpoint.old_secrets.filter(until__gt=now).order_by("-until", "-pk").values_list("sealed_secret", flat=True)
-    return [
-        sealed_secrets.unseal(bytes(text), bound_to=endpoint.pk.bytes).decode()
-        for text in (endpoint.sealed_secret, *old)
-    ]
-
-
-def _seal(endpoint: WebhookEndpoint, secret: str) -> bytes:
-    return sealed_secrets.seal(secret.encode(), bound_to=endpoint.pk.bytes)
 
 
 def list_golems(endpoint: WebhookEndpoint) -> QuerySet[Golem]:

@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from archetypes_app.models import Golem
-from golem_project.stream import webhooks
+from golem_project.stream import webhook_secret_rotation, webhooks
 from golem_project.stream.models import DeliveryState, WebhookDelivery, WebhookEndpoint
 from tests import factories
 from tools_app.core import clock
@@ -28,7 +28,7 @@ def test_a_new_webhook_shows_its_secret_once_and_never_again() -> None:
     body = {"label": "mine", "url": "http://127.0.0.1:9/hook", "golem": golem.pk, "types": ["permit:*"]}
     made = client.post(reverse("admin:stream_webhookendpoint_add"), body)
     endpoint = WebhookEndpoint.objects.get()
-    secret = webhooks.reveal_secrets(endpoint, now=clock.now())[0]
+    secret = webhook_secret_rotation.reveal_secrets(endpoint, now=clock.now())[0]
     assert secret in made.content.decode()
     assert "no-store" in made.headers["Cache-Control"]
     assert secret not in client.get(reverse("admin:stream_webhookendpoint_change", args=[endpoint.pk])).content.decode()
@@ -73,10 +73,10 @@ def test_the_secret_rotates_from_its_page() -> None:
     body = {"label": "mine", "url": "http://127.0.0.1:9/hook"}
     client.post(reverse("admin:stream_webhookendpoint_add"), body)
     endpoint = WebhookEndpoint.objects.get()
-    before = webhooks.reveal_secrets(endpoint, now=clock.now())
+    before = webhook_secret_rotation.reveal_secrets(endpoint, now=clock.now())
     answer = client.post(reverse("admin:stream_webhookendpoint_rotate", args=[endpoint.pk]))
     endpoint.refresh_from_db()
-    after = webhooks.reveal_secrets(endpoint, now=clock.now())
+    after = webhook_secret_rotation.reveal_secrets(endpoint, now=clock.now())
     assert after[0] in answer.content.decode()
     assert after[1:] == before
     assert golem.owner_id == endpoint.owner_id

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from archetypes_app.models import GolemMember
 from archetypes_app.roles import Role
-from golem_project.stream import webhooks
+from golem_project.stream import webhook_secret_rotation, webhooks
 from golem_project.stream.models import DeliveryState, WebhookDelivery, WebhookEndpoint
 from tests import factories
 from tests.golem_project.pi.conftest import Agent, MakeAgent
@@ -111,8 +111,8 @@ def test_after_two_rotations_in_a_day_every_secret_is_good_for_its_24_hours(
     agent = make_agent()
     endpoint, first = make_endpoint(agent, receiver.url)
     at = clock.now()
-    second = webhooks.rotate_secret(endpoint=endpoint, now=at - timedelta(hours=2))
-    third = webhooks.rotate_secret(endpoint=endpoint, now=at - timedelta(hours=1))
+    second = webhook_secret_rotation.rotate_secret(endpoint=endpoint, now=at - timedelta(hours=2))
+    third = webhook_secret_rotation.rotate_secret(endpoint=endpoint, now=at - timedelta(hours=1))
     emit(agent.golem.pk, 1)
     webhooks.spread_events(now=at)
     assert deliver_all(at) == 1
@@ -120,8 +120,8 @@ def test_after_two_rotations_in_a_day_every_secret_is_good_for_its_24_hours(
     for secret in (first, second, third):
         receive(secret.reveal(), headers, body)
     later = at + timedelta(hours=22, minutes=30)
-    assert webhooks.reveal_secrets(endpoint, now=later) == [third.reveal(), second.reveal()]
-    assert webhooks.reveal_secrets(endpoint, now=at + timedelta(hours=23)) == [third.reveal()]
+    assert webhook_secret_rotation.reveal_secrets(endpoint, now=later) == [third.reveal(), second.reveal()]
+    assert webhook_secret_rotation.reveal_secrets(endpoint, now=at + timedelta(hours=23)) == [third.reveal()]
 
 
 def test_a_secret_that_is_rotated_without_end_says_when_it_can_be_again(
@@ -136,7 +136,7 @@ def test_a_secret_that_is_rotated_without_end_says_when_it_can_be_again(
     client = Client()
     client.force_login(owner)
     rotate = reverse("admin:stream_webhookendpoint_rotate", args=[endpoint.pk])
-    pages = [client.post(rotate).content.decode() for _ in range(webhooks.MOST_OLD_SECRETS + 1)]
+    pages = [client.post(rotate).content.decode() for _ in range(webhook_secret_rotation.MOST_OLD_SECRETS + 1)]
     assert all("whsec_" in page for page in pages[:-1])
     assert "rotate again when the oldest ends" in pages[-1]
     assert "whsec_" not in pages[-1]
@@ -150,7 +150,7 @@ def test_two_rotations_at_once_keep_each_others_secrets(make_agent: MakeAgent, r
     def rotate() -> None:
         mine = WebhookEndpoint.objects.get(pk=endpoint.pk)
         start.wait(30)
-        made.append(webhooks.rotate_secret(endpoint=mine, now=at).reveal())
+        made.append(webhook_secret_rotation.rotate_secret(endpoint=mine, now=at).reveal())
         connections.close_all()
 
     threads = [threading.Thread(target=rotate) for _ in range(3)]
@@ -158,7 +158,7 @@ def test_two_rotations_at_once_keep_each_others_secrets(make_agent: MakeAgent, r
         thread.start()
     for thread in threads:
         thread.join(60)
-    kept = webhooks.reveal_secrets(WebhookEndpoint.objects.get(), now=at)
+    kept = webhook_secret_rotation.reveal_secrets(WebhookEndpoint.objects.get(), now=at)
     assert sorted(kept) == sorted([first.reveal(), *made])
 
 

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from golem_project.stream import deliveries, tasks, webhook_signatures, webhooks
+from golem_project.stream import deliveries, tasks, webhook_secret_rotation, webhook_signatures, webhooks
 from golem_project.stream.models import DeliveryState, WebhookDelivery, WebhookEndpoint
 from tests import factories
 from tests.golem_project.pi.conftest import Agent, MakeAgent
@@ -280,7 +280,7 @@ def test_a_secret_is_sealed_in_its_row_rotates_with_an_overlap_and_is_in_no_body
     row = bytes(WebhookEndpoint.objects.get().sealed_secret)
     assert base64.b64decode(first.reveal().removeprefix("whsec_")) not in row
     assert first.reveal().encode() not in row
-    second = webhooks.rotate_secret(endpoint=endpoint, now=clock.now())
+    second = webhook_secret_rotation.rotate_secret(endpoint=endpoint, now=clock.now())
     payload = {"alerts": [{"note": f"see {second.reveal()} and {agent.key.token}"}]}
     event_bus.emit(golem_id=agent.golem.pk, event=Event(EventType.HEARTBEAT_ALERT, payload), now=clock.now())
     webhooks.spread_events(now=clock.now())
@@ -291,4 +291,4 @@ def test_a_secret_is_sealed_in_its_row_rotates_with_an_overlap_and_is_in_no_body
     assert second.reveal() not in body.decode()
     assert agent.key.token not in body.decode()
     later = clock.now() + timedelta(hours=25)
-    assert webhooks.reveal_secrets(WebhookEndpoint.objects.get(), now=later) == [second.reveal()]
+    assert webhook_secret_rotation.reveal_secrets(WebhookEndpoint.objects.get(), now=later) == [second.reveal()]

@@ -55,6 +55,18 @@ def test_three_alike_make_an_insight_and_two_wait() -> None:
 
 
 @pytest.mark.django_db
+def test_whom_to_consolidate_is_asked_in_two_questions_however_many_golems_there_are(
+    django_assert_num_queries: Any,
+) -> None:
+    golems = [make_golem(name=f"golem {number}") for number in range(4)]
+    for golem, count in zip(golems, (3, 2, 3, 4), strict=True):
+        live(golem, count)
+    Golem.objects.filter(pk=golems[2].pk).update(is_memory_enabled=False)
+    with django_assert_num_queries(2):
+        found = list_golems_to_consolidate(now=NOW)
+    assert found == sorted([golems[0].pk, golems[3].pk])
+
+
 def test_five_that_agree_tighten_slippage_by_a_tenth_and_name_their_episodes() -> None:
     golem = make_golem()
     episodes = live(golem, 5)

@@ -364,6 +364,7 @@ SAYS_NOTHING: Final = {
     "permits_app.recordarchive": "packed lines, which the statement of their golem tells",
     "permits_app.tickarchive": "packed lines, which the statement of their golem tells",
     "tools_app.auditarchive": "packed lines, which the statement of their golem tells",
+    "permits_app.keyspend": "a sum of the entries that its golem's list shows",
     "permits_app.recordkeeping": "a number of days",
     "permits_app.passkeychallenge": "bytes that no page shows",
     "permits_app.warden": "a switch",

@@ -51,9 +51,10 @@ COMMON_SETTINGS = {
     "password_encryption": "scram-sha-256",
     # Helps nothing this small, and costs 50 ms per new query shape.
     "jit": "off",
-    # A new database learns within seconds what its tables hold: plans made for empty ones read whole lives.
-    "autovacuum_naptime": "10s",
 }
+# A new database learns within seconds what its tables hold: plans made for empty ones read whole lives. One that is thrown
+# away is left alone, so that each run of it plans alike.
+KEPT_SETTINGS = {"autovacuum_naptime": "10s"}
 # A power cut may lose all of a throw-away database, and that is fine.
 UNSAFE_BUT_QUICK_SETTINGS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 STOP_SIGNALS = ((signal.SIGINT, 10.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0))
@@ -283,8 +284,7 @@ class EmbeddedPostgres(OwnServer):
     def _launch_on(self, binaries: Path, port: int) -> str:
         """Start and wait. Empty when ready, else what the server said last."""
         settings = {**COMMON_SETTINGS, "port": str(port)}
-        if self.throwaway:
-            settings |= UNSAFE_BUT_QUICK_SETTINGS
+        settings |= UNSAFE_BUT_QUICK_SETTINGS if self.throwaway else KEPT_SETTINGS
         argv = [str(binaries / "postgres"), "-D", str(self.data)]
         for name, value in settings.items():
             argv += ["-c", f"{name}={value}"]

@@ -111,9 +111,9 @@ def test_what_is_not_asked_for_is_not_loaded_and_steps_cost_nothing() -> None:
         "import django; django.setup()\n"
         "import sys\n"
         "from golem_project import celery\n"
-        "from tools_app.core import spans\n"
-        "with spans.step('a'), spans.continued('b', 'b'): spans.note(a=1)\n"
-        "print(spans.is_kept(), 'opentelemetry.exporter.otlp.proto.http' in sys.modules)"
+        "from tools_app.core import trace_spans\n"
+        "with trace_spans.step('a'), trace_spans.continued('b', 'b'): trace_spans.note(a=1)\n"
+        "print(trace_spans.is_kept(), 'opentelemetry.exporter.otlp.proto.http' in sys.modules)"
     )
     told = subprocess.run([sys.executable, "-c", code], env=dict(os.environ), capture_output=True, text=True)
     assert told.stdout.split() == ["False", "False"], told.stderr

@@ -52,8 +52,8 @@ COMMON_SETTINGS = {
     # Helps nothing this small, and costs 50 ms per new query shape.
     "jit": "off",
 }
-# A new database learns within seconds what its tables hold: plans made for empty ones read whole lives. One that is thrown
-# away is left alone, so that each run of it plans alike.
+# A new database learns within seconds what its tables hold: plans made for empty ones read whole lives. One that is
+# thrown away is left alone, so that each run of it plans alike.
 KEPT_SETTINGS = {"autovacuum_naptime": "10s"}
 # A power cut may lose all of a throw-away database, and that is fine.
 UNSAFE_BUT_QUICK_SETTINGS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}

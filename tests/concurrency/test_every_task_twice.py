@@ -42,11 +42,13 @@ from permits_app.actions.carry_out_deaths import carry_out_deaths
 from permits_app.actions.halt import halt_golem
 from permits_app.execution.nonces import reserve_nonces
 from permits_app.halts.deaths import announce_death
+from permits_app.limits.ledger import settle
 from permits_app.models import (
     ActionPermit,
     ChangeRequest,
     Death,
     HaltRecord,
+    KeySpend,
     NonceReservation,
     OutboundTransaction,
     OutcomeRecord,
@@ -133,6 +135,20 @@ def checkpoint_task(golem: LiveGolem) -> Prepared:
         assert verify_stored_chain(golem.golem.pk).broken is None
 
     return tools_tasks.sign_audit_checkpoints_task.run, check
+
+
+def key_spends_task(golem: LiveGolem) -> Prepared:
+    """What a key spent two days ago is added to its sum once."""
+    key = factories.make_api_key(golem=golem.golem).key
+    permit = factories.make_permit(golem=golem.golem, api_key=key)
+    entry = factories.make_spend_entry(permit=permit)
+    settle(permit_id=permit.pk, spent_micro_usd=7_000_000, counted_at=clock.now() - timedelta(days=2))
+
+    def check() -> None:
+        assert list(KeySpend.objects.values_list("api_key", "micro_usd")) == [(key.pk, 7_000_000)]
+        assert SpendEntry.objects.get(pk=entry.pk).is_in_key_sum
+
+    return tasks.sum_key_spends_task.run, check
 
 
 def publish_task(golem: LiveGolem) -> Prepared:
@@ -537,6 +553,7 @@ ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
     "permits_app.tasks.sweep_permits_task": sweep_task,
     "permits_app.tasks.sweep_changes_task": unchanged_task(tasks.sweep_changes_task),
     "permits_app.tasks.lay_away_records_task": unchanged_task(tasks.lay_away_records_task),
+    "permits_app.tasks.sum_key_spends_task": key_spends_task,
     "permits_app.tasks.commit_openings_task": unchanged_task(tasks.commit_openings_task),
     "tools_app.tasks.note_pulse_task": pulse_task,
     "permits_app.tasks.follow_requests_task": unchanged_task(tasks.follow_requests_task),

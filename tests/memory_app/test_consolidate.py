@@ -67,6 +67,7 @@ def test_whom_to_consolidate_is_asked_in_two_questions_however_many_golems_there
     assert found == sorted([golems[0].pk, golems[3].pk])
 
 
+@pytest.mark.django_db
 def test_five_that_agree_tighten_slippage_by_a_tenth_and_name_their_episodes() -> None:
     golem = make_golem()
     episodes = live(golem, 5)

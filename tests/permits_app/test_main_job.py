@@ -38,15 +38,15 @@ def test_a_swap_moves_exactly_what_its_permit_predicted(live_golem: LiveGolem) -
     assert done["result"]["ground_truth_source"] == "receipt"
 
 
-def test_a_preview_goes_to_the_database_eight_times(live_golem: LiveGolem) -> None:
+def test_a_preview_goes_to_the_database_seven_times(live_golem: LiveGolem) -> None:
     live_golem.preview()
     with CaptureQueriesContext(connection) as captured:
         live_golem.preview(amount="400000000")
     # The test is a transaction of its own, so those inside are savepoints.
     borders = ("SAVEPOINT", "RELEASE", "ROLLBACK")
     asked = [row["sql"] for row in captured.captured_queries if not str(row["sql"]).startswith(borders)]
-    # The eighth are the pegs that the golem's owners declare.
-    assert len(asked) == 8, asked
+    # The pegs that the golem's owners declare come with its policy.
+    assert len(asked) == 7, asked
 
 
 def test_the_gas_of_each_receipt_is_within_five_percent_of_the_prediction(live_golem: LiveGolem) -> None:

@@ -17,6 +17,7 @@ def main() -> None:
     if sys.version_info < FIRST_PYTHON:
         sys.exit("manage.py needs Python 3.11 or newer. Fix: run .venv/bin/python manage.py, after `make setup`.")
     try:
+        from django.core.exceptions import ImproperlyConfigured
         from django.core.management import execute_from_command_line
     except ModuleNotFoundError:
         sys.exit("Django is not installed here. Fix: run `make setup`, then .venv/bin/python manage.py.")
@@ -37,9 +38,12 @@ def main() -> None:
     from tools_app.core import clock
     from tools_app.core.blocked_flows import audited
 
-    for command in split_commands(sys.argv[1:]):
-        with audited(actor="system:command", now=clock.now):
-            execute_from_command_line([sys.argv[0], *command])
+    try:
+        for command in split_commands(sys.argv[1:]):
+            with audited(actor="system:command", now=clock.now):
+                execute_from_command_line([sys.argv[0], *command])
+    except ImproperlyConfigured as error:
+        sys.exit(f"manage.py: {error}")
 
 
 def split_commands(arguments: list[str]) -> list[list[str]]:

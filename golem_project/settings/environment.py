@@ -40,7 +40,10 @@ def read_secret(name: str, *, fallback_file: Path | None = None) -> str:
     if path_text:
         path = Path(path_text)
         if not path.is_file():
-            raise ImproperlyConfigured(f"{name}_FILE names {path}, which is not a file")
+            raise ImproperlyConfigured(
+                f"{name}_FILE names {path}, which is not a file. Fix: write it, readable by this user alone; what a "
+                "lost machine had lies in keys.tar, where `manage.py backup` put its keys"
+            )
         return path.read_text(encoding="utf-8").strip()
     value = os.environ.get(name)
     if value:

@@ -31,3 +31,22 @@ def test_djangos_check_of_a_deployment_warns_of_nothing_but_other_hosts_of_the_s
     )
     # Whether other hosts under the same name speak TLS alone is their owner's to say.
     assert set(re.findall(r"security\.W\d+", done.stdout + done.stderr)) == {"security.W005", "security.W021"}
+
+
+def test_a_secret_that_is_missing_is_said_in_one_line_with_where_it_lies_after_a_loss(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "manage.py", "doctor"],
+        cwd=CHECKOUT,
+        env={
+            **os.environ,
+            "DJANGO_SETTINGS_MODULE": "golem_project.settings.production",
+            "GOLEM_SECRET_KEY_FILE": str(tmp_path / "secret_key"),
+        },
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    (line,) = done.stderr.splitlines()
+    assert done.returncode != 0 and line.startswith("manage.py: GOLEM_SECRET_KEY_FILE names ")
+    assert "which is not a file. Fix: " in line and "keys.tar" in line

@@ -103,6 +103,16 @@ def test_health_is_asked_by_the_bare_address_over_plain_http(path: str, settings
     assert Client().get("/about", headers={"Host": "10.4.0.17:8000"}).status_code in {301, 400}
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize(("token", "status"), [("prometheus", 200), ("another", 404)])
+def test_figures_are_scraped_by_the_bare_address_with_the_token_alone(token: str, status: int, settings: Any) -> None:
+    settings.SECURE_SSL_REDIRECT, settings.GOLEM_METRICS_TOKEN = True, "prometheus"
+    settings.SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]
+    answer = Client().get("/metrics", headers={"Host": "10.4.0.17:8000", "Authorization": f"Bearer {token}"})
+    assert answer.status_code == status
+    assert "10.4.0.17" not in answer.content.decode()
+
+
 def test_every_other_path_wants_a_host_that_is_allowed() -> None:
     assert Client().get("/about", headers={"Host": "10.4.0.17:8000"}).status_code == 400
 

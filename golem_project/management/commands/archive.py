@@ -10,10 +10,11 @@ from uuid import UUID
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 
+from archetypes_app.models import Golem
 from permits_app.execution import record_archives
 from permits_app.execution.archive_old_rows import lay_away_what_is_old
 from permits_app.execution.tick_archives import bring_ticks_back
-from permits_app.models import RecordArchive, TickArchive
+from permits_app.models import ActionPermit, RecordArchive, TickArchive
 from permits_app.permits import read_record_archives, read_tick_archives
 from permits_app.permits.read_any_archive import read_any
 from tools_app.core import clock
@@ -47,7 +48,10 @@ class Command(BaseCommand):
             each.add_argument("number", type=int)
             each.add_argument("--of", choices=kinds, default="records")
 
-    def handle(self, *args: object, what: str, **options: object) -> None:
+    def handle(self, *args: object, what: str, golem: UUID | None = None, **options: object) -> None:
+        if golem is not None:
+            _refuse_unknown_golem(golem)
+            options["golem"] = golem
         try:
             getattr(self, f"_{what}")(**options)
         except GolemError as error:
@@ -97,19 +101,22 @@ class Command(BaseCommand):
         golem_id, kind = golem, of
         found = read_any(kind, golem_id=golem_id, number=number)
         if found is None:
-            raise CommandError(f"this golem has no archive {number} of {kind}")
+            raise CommandError(f"this golem has no archive {number} of {kind}. {_name_those_of(golem_id)}")
         for line in found:
             self.stdout.write(json.dumps(line))
 
     def _show(self, *, permit: UUID, **_: object) -> None:
         lines = read_record_archives.read_permit(permit)
         if lines is None:
-            raise CommandError("nothing of this permit was laid away")
+            raise CommandError(_say_where_it_is(permit))
         for line in lines:
             self.stdout.write(json.dumps(line, indent=2))
 
     def _back(self, *, golem: UUID, number: int, of: str, **_: object) -> None:
         golem_id, kind = golem, of
+        model = TickArchive if kind == "ticks" else RecordArchive
+        if not model.objects.filter(golem_id=golem_id, number=number).exists():
+            raise CommandError(f"this golem has no archive {number} of {kind}. {_name_those_of(golem_id)}")
         if kind == "ticks":
             ticks = bring_ticks_back(golem_id=golem_id, number=number, actor=_ACTOR, now=clock.now())
             self.stdout.write(f"archive of ticks {ticks.number}: {ticks.decisions} ticks are whole again")
@@ -121,5 +128,30 @@ class Command(BaseCommand):
 def _find_owner(name: str) -> Any:  # Any: which model accounts have is a setting
     owner = get_user_model().objects.filter(username=name).first()
     if owner is None:
-        raise CommandError(f"there is no {name}")
+        raise CommandError(f"no user has the name {name}. Fix: give what they sign in with, not an e-mail address")
     return owner
+
+
+def _refuse_unknown_golem(golem_id: UUID) -> None:
+    # The audit log outlives its golem.
+    has_log = AuditArchive.objects.filter(golem_id=golem_id).exists()
+    if not has_log and not Golem.objects.filter(pk=golem_id).exists():
+        raise CommandError(
+            f"there is no golem {golem_id}. Fix: its id stands in the address of its page, /admin/archetypes_app/golem/"
+        )
+
+
+def _name_those_of(golem_id: UUID) -> str:
+    return f"Fix: `manage.py archive list {golem_id}` names those it has"
+
+
+def _say_where_it_is(permit_id: UUID) -> str:
+    if ActionPermit.objects.filter(pk=permit_id).exists():
+        return (
+            "nothing of it was laid away. Fix: read it whole where it stands, "
+            f"/admin/permits_app/actionpermit/{permit_id}/change/"
+        )
+    return (
+        f"there is no permit {permit_id}. Fix: its id is the permit_id of what preview_action answered, and stands in "
+        "the address of its page, /admin/permits_app/actionpermit/"
+    )

@@ -173,6 +173,11 @@ def test_the_operator_reads_verifies_and_brings_back_by_command(traded: LiveGole
     golem, owner = str(traded.golem.pk), traded.owner.username
     with pytest.raises(CommandError, match="at least 90 days"):
         run("keep", owner, "89")
+    (young, *_) = ActionPermit.objects.all()
+    with pytest.raises(
+        CommandError, match=f"nothing of it was laid away. Fix: .*/admin/permits_app/actionpermit/{young.pk}/change/"
+    ):
+        run("show", str(young.pk))
     assert run("keep", owner, "90").endswith("for 90 days")
     ActionPermit.objects.update(created_at=clock.now() - timedelta(days=91))
     assert run("now", "--owner", owner).startswith("3 permits laid away in 1 archives")
@@ -180,8 +185,24 @@ def test_the_operator_reads_verifies_and_brings_back_by_command(traded: LiveGole
     (committed, *_) = ActionPermit.objects.filter(status="COMMITTED")
     assert UUID(json.JSONDecoder().raw_decode(run("show", str(committed.pk)))[0]["permit"]) == committed.pk
     assert run("back", golem, "1").endswith("are whole again")
-    with pytest.raises(CommandError, match="no archive 7"):
-        run("back", golem, "7")
+    for words in (("back", golem, "7"), ("back", golem, "7", "--of", "ticks"), ("read", golem, "7", "--of", "audit")):
+        with pytest.raises(CommandError, match=f"no archive.* 7.*Fix: `manage.py archive list {golem}`"):
+            run(*words)
+
+
+@pytest.mark.django_db
+def test_a_golem_permit_or_owner_that_is_not_there_is_said_with_where_its_name_stands() -> None:
+    nobody = str(UUID(int=7))
+    for words, told in (
+        (("list", nobody), f"there is no golem {nobody}. Fix: .* /admin/"),
+        (("verify", nobody), f"there is no golem {nobody}. Fix: "),
+        (("read", nobody, "1"), f"there is no golem {nobody}. Fix: "),
+        (("back", nobody, "1"), f"there is no golem {nobody}. Fix: "),
+        (("show", nobody), f"there is no permit {nobody}. Fix: "),
+        (("keep", "ann@golem.example", "90"), "no user has the name ann@golem.example. Fix: .*not an e-mail address"),
+    ):
+        with pytest.raises(CommandError, match=told):
+            call_command("archive", *words)
 
 
 def test_only_golems_with_something_old_are_visited(traded: LiveGolem, django_assert_num_queries: Any) -> None:

@@ -47,6 +47,10 @@ _STATUS: Final = re.compile(r"module: [45]\d\d -> \d")
 # Every case of a protocol, asked of a real chain: a word narrows it to the cases of one.
 _CASES: Final = "tests/catalogue/test_cases.py"
 _CASES_AFTER: Final = 2
+# Every read of a folder, likewise; those of the golem's own are kept with its tools.
+_READS: Final = "tests/catalogue/test_reads.py"
+_READS_OF_THE_GOLEM: Final = "permits_app.tools"
+_SAYS_READS: Final = re.compile(r"^READS\b", re.MULTILINE)
 _WORLDS: Final = CHECKOUT / "golem_project/embedded/world/protocols"
 _SHELF: Final = CHECKOUT / "tools_app/protocols"
 _FIRST_CASE: Final = re.compile(r"\bCase\(\s*\"([a-z0-9]+_)")
@@ -120,7 +124,9 @@ def list_near(module_name: str, mutant: Mutant) -> list[str]:
         is_in_wider = name.startswith(f"{folder.rpartition('/')[0]}/")
         return (4 + far.get(name, 4) + (not is_in_wider) + late - like, name)
 
-    near = sorted(_read_tests().keys() - {_CASES}, key=rank)
+    near = sorted(_read_tests().keys() - {_CASES, _READS}, key=rank)
+    if told := _find_reads(module_name):
+        near[_CASES_AFTER:_CASES_AFTER] = [f"{_READS}{WORD}{told}]"]
     if word := _find_cases(module_name):
         function = mutant.place.partition(".")[0]
         narrowed = dict.fromkeys((function if function.startswith(word) else word, word))
@@ -240,5 +246,19 @@ def _find_cases(module: str) -> str:
         if (folder / "cases.py").exists():
             found = _FIRST_CASE.search((folder / "cases.py").read_text(encoding="utf-8"))
             return found[1] if found else ""
+        folder = folder.parent
+    return ""
+
+
+@cache
+def _find_reads(module: str) -> str:
+    """The folder whose reads a module of a protocol or subsystem serves, nothing where no case asks any."""
+    if module.startswith(f"{_READS_OF_THE_GOLEM}."):
+        return "golem"
+    folder = CHECKOUT.joinpath(*module.split(".")).parent
+    while folder != CHECKOUT:
+        if (folder / "cases.py").exists():
+            says = _SAYS_READS.search((folder / "cases.py").read_text(encoding="utf-8"))
+            return folder.name if says else ""
         folder = folder.parent
     return ""

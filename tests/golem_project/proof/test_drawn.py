@@ -154,6 +154,21 @@ def test_a_mutant_of_a_protocol_meets_the_cases_of_that_protocol_and_its_own_too
 
 
 @pytest.mark.parametrize(
+    ("module", "folder"),
+    [
+        ("tools_app.protocols.lido.tools.figures", "lido"),
+        ("tools_app.subsystems.intel.flow_tools", "intel"),
+        ("permits_app.tools.wallet", "golem"),
+    ],
+)
+def test_a_mutant_of_a_folder_meets_the_reads_of_that_folder_and_of_no_other(module: str, folder: str) -> None:
+    told = [each for each in near(list_all(module)[0])[:5] if each.startswith("tests/catalogue/test_reads.py")]
+    assert told == [f"tests/catalogue/test_reads.py@{folder}]"]
+    assert drawn_record.is_meant(f"test_every_read[{folder}]", f"{folder}]")
+    assert not drawn_record.is_meant(f"test_every_read[{folder}_two]", f"{folder}]")
+
+
+@pytest.mark.parametrize(
     ("package", "folder"),
     [
         ("permits_app.approval_pages", "tests/permits_app/approvals"),

@@ -50,6 +50,8 @@ _CASES_AFTER: Final = 2
 # Every read of a folder, likewise; those of the golem's own are kept with its tools.
 _READS: Final = "tests/catalogue/test_reads.py"
 _READS_OF_THE_GOLEM: Final = "permits_app.tools"
+_STANDARDS: Final = "tools_app.standards."
+_MOST_BETWEEN: Final = 3
 _SAYS_READS: Final = re.compile(r"^READS\b", re.MULTILINE)
 _WORLDS: Final = CHECKOUT / "golem_project/embedded/world/protocols"
 _SHELF: Final = CHECKOUT / "tools_app/protocols"
@@ -236,29 +238,44 @@ def list_edges() -> Mapping[str, str]:
 @cache
 def _find_cases(module: str) -> str:
     """How the names of the cases of its protocol or subsystem begin, nothing where it has none."""
-    folder = CHECKOUT.joinpath(*module.split(".")).parent
-    if folder == _WORLDS:
-        # What stands for a protocol on the local chain is looked at by that protocol's cases.
-        leaf = module.rpartition(".")[2]
-        beside = [each for each in _SHELF.iterdir() if each.name.startswith(leaf) or leaf.startswith(each.name)]
-        folder = min(beside, default=folder)
-    while folder != CHECKOUT:
-        if (folder / "cases.py").exists():
-            found = _FIRST_CASE.search((folder / "cases.py").read_text(encoding="utf-8"))
-            return found[1] if found else ""
-        folder = folder.parent
-    return ""
+    folder = _find_folder_with_cases(module)
+    found = _FIRST_CASE.search((folder / "cases.py").read_text(encoding="utf-8")) if folder else None
+    return found[1] if found else ""
 
 
 @cache
 def _find_reads(module: str) -> str:
-    """The folder whose reads a module of a protocol or subsystem serves, nothing where no case asks any."""
+    """The folder whose reads a module serves, nothing where no case asks any."""
     if module.startswith(f"{_READS_OF_THE_GOLEM}."):
         return "golem"
+    folder = _find_folder_with_cases(module)
+    return folder.name if folder and _SAYS_READS.search((folder / "cases.py").read_text(encoding="utf-8")) else ""
+
+
+@cache
+def _find_folder_with_cases(module: str) -> Path | None:
+    """Of a protocol's or subsystem's module its own folder; of what stands for one on the local chain that protocol's;
+    of a standard the folder of whoever uses it: that of its name, or which does most.
+    """
     folder = CHECKOUT.joinpath(*module.split(".")).parent
+    if folder == _WORLDS:
+        leaf = module.rpartition(".")[2]
+        beside = [each for each in _SHELF.iterdir() if each.name.startswith(leaf) or leaf.startswith(each.name)]
+        return next((each for each in sorted(beside) if (each / "cases.py").exists()), None)
     while folder != CHECKOUT:
         if (folder / "cases.py").exists():
-            says = _SAYS_READS.search((folder / "cases.py").read_text(encoding="utf-8"))
-            return folder.name if says else ""
+            return folder
         folder = folder.parent
-    return ""
+    return _find_user_with_cases(module) if module.startswith(_STANDARDS) else None
+
+
+def _find_user_with_cases(module: str) -> Path | None:
+    own, edge, seen = set(re.split(r"[._]", module)), {module}, {module}
+    for _ in range(_MOST_BETWEEN):
+        edge = {user for each in edge for user in list_users().get(each, ()) if "/" not in user} - seen
+        seen |= edge
+        folders = Counter(CHECKOUT.joinpath(*each.split(".")[:3]) for each in edge)
+        fit = [folder for folder in folders if (folder / "cases.py").exists()]
+        if fit:
+            return min(fit, key=lambda each: (not own & set(each.name.split("_")), -folders[each], each.name))
+    return None

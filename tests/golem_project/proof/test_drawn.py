@@ -159,6 +159,8 @@ def test_a_mutant_of_a_protocol_meets_the_cases_of_that_protocol_and_its_own_too
         ("tools_app.protocols.lido.tools.figures", "lido"),
         ("tools_app.subsystems.intel.flow_tools", "intel"),
         ("permits_app.tools.wallet", "golem"),
+        ("golem_project.embedded.world.protocols.lido", "lido"),
+        ("tools_app.standards.aave_like.plans", "aave_v3"),
     ],
 )
 def test_a_mutant_of_a_folder_meets_the_reads_of_that_folder_and_of_no_other(module: str, folder: str) -> None:

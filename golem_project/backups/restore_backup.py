@@ -25,8 +25,6 @@ from django.db import connection
 from golem_project.backups import manifest, postgres_programs
 from golem_project.backups.errors import BackupFailed, RestoreRefused
 from golem_project.backups.make_backup import list_archives, list_keys
-from golem_project.doctor.database import look_at_extension
-from golem_project.doctor.findings import Health
 from golem_project.runtime.start_conditions import UNFINISHED_RESTORE
 from permits_app.actions.hold_restored import HeldGolem, hold_restored
 from tools_app.core import broker
@@ -62,7 +60,6 @@ def restore_backup(*, folder: Path, keys: Path | None, now: datetime) -> Restore
         _refuse_other_files(keys / manifest.KEYS, list_keys())
     _refuse_other_files(folder / manifest.ARCHIVES, list_archives())
     _refuse_used_database()
-    _refuse_missing_extension()
     with connection.cursor() as cursor:
         cursor.execute(f"CREATE TABLE {UNFINISHED_RESTORE} (made_at timestamptz NOT NULL)")
         cursor.execute(f"INSERT INTO {UNFINISHED_RESTORE} VALUES (%s)", [made.made])  # noqa: S608  (our own name)
@@ -129,12 +126,6 @@ def _refuse_used_database() -> None:
         )
     if others:
         raise RestoreRefused(f"{others} processes of the product are connected to this database; stop them first")
-
-
-def _refuse_missing_extension() -> None:
-    extension = look_at_extension()
-    if extension.verdict is Health.BAD:
-        raise RestoreRefused(f"pgvector {extension.words}. Fix: {extension.to_do}")
 
 
 def _refuse_other_files(packed: Path, places: Sequence[Path]) -> None:

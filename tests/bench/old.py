@@ -49,6 +49,7 @@ def measure_old() -> Iterator[Figure]:
     golem = seed_demo(now=clock.now(), with_token=False).golem
     SpendingLimits.objects.filter(golem=golem).update(writes_per_hour=1_000_000)
     pulse, young_pulse = _make_pulse(golem), _make_pulse(golem)
+    _turn_on_alone(pulse)
     # Fewer than ten, so that no copy has the number of another.
     time_calls(lambda: run_heartbeat_tick(claim=claim_of(pulse)), count=_TICKS, warm_up=0)
     for number in range(2 * _SEEDS):
@@ -93,8 +94,14 @@ def _make_pulse(golem: Golem) -> Golem:
     # Its copied ticks have lower numbers, ten for each copy.
     pulse.heartbeat_tick = 10 * PERMITS
     pulse.save(force_insert=True)
-    Heartbeat.objects.create(golem=pulse, is_on=True)
+    Heartbeat.objects.create(golem=pulse, is_on=False)
     return pulse
+
+
+def _turn_on_alone(pulse: Golem) -> None:
+    """A claim takes who is due longest, and nobody else ticks here."""
+    Heartbeat.objects.exclude(golem=pulse).filter(is_on=True).update(is_on=False)
+    Heartbeat.objects.filter(golem=pulse).update(is_on=True)
 
 
 def _profile(name: str, golem: Golem, pulse: Golem) -> tuple[str, ...]:
@@ -106,9 +113,7 @@ def _profile(name: str, golem: Golem, pulse: Golem) -> tuple[str, ...]:
 
 def _measure(golem: Golem, pulse: Golem) -> dict[str, float]:
     """Medians in milliseconds."""
-    # A claim takes who is due longest, and nobody else ticks here; one claimed beside another and never begun is free.
-    Heartbeat.objects.exclude(golem=pulse).filter(is_on=True).update(is_on=False)
-    Heartbeat.objects.filter(golem=pulse).update(is_on=True, lease_expires_at=None)
+    _turn_on_alone(pulse)
     amounts = iter(range(5_000_000, 9_000_000))
     previews = []
     for _ in range(_COUNT):

@@ -51,9 +51,9 @@ class Command(BaseCommand):
     def handle(self, *args: object, what: str, golem: UUID | None = None, **options: object) -> None:
         if golem is not None:
             _refuse_unknown_golem(golem)
-            options["golem"] = golem
+        of_golem = {} if golem is None else {"golem": golem}
         try:
-            getattr(self, f"_{what}")(**options)
+            getattr(self, f"_{what}")(**options, **of_golem)
         except GolemError as error:
             raise CommandError(error.detail) from None
 

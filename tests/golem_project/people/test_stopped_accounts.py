@@ -118,6 +118,7 @@ FOR_NOBODY_IN_PARTICULAR = (
     "golem_project.a2a.tasks.forget_old_rows_task",
     "golem_project.a2a.tasks.watch_sales_task",
     "permits_app.tasks.lay_away_records_task",
+    "permits_app.tasks.sum_key_spends_task",
     "permits_app.tasks.remember_outcomes_task",
     "permits_app.tasks.sweep_",
     "permits_app.tasks.commit_halt_task",

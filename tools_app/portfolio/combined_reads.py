@@ -7,6 +7,7 @@ aggregate does not answer is asked by itself in the next batch, as a whole or in
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeVar
 
@@ -38,38 +39,52 @@ def as_one_question(reads: Reads[T]) -> Reads[T]:
 def _ask(wanted: Sequence[ReadCall]) -> Reads[list[ReadOutcome]]:
     if len(wanted) < 2:
         return list((yield wanted))
-    parts = split_chunks(wanted)
-    answers = yield [_put_together(part) for part in parts]
+    parts = [_put_together(part) for part in split_chunks(wanted)]
+    answers = yield [part.call for part in parts]
     told = [each for part, answer in zip(parts, answers, strict=True) for each in _take_apart(part, answer)]
     missing = [index for index, each in enumerate(told) if each is None]
     alone = iter((yield [wanted[index] for index in missing]) if missing else ())
     return [each if each is not None else next(alone) for each in told]
 
 
-def _put_together(part: Sequence[ReadCall]) -> ReadCall:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Combined:
+    """One question that stands for several: `call` asks for all of `asked`."""
+
+    call: ReadCall
+    asked: tuple[ReadCall, ...]
+
+
+def _put_together(part: Sequence[ReadCall]) -> _Combined:
     try:
         return _put_hashable_together(tuple(part))
     except TypeError:
         # A list among the arguments.
-        return _aggregate(part)
+        return _aggregate(tuple(part))
 
 
 # The same few dozen questions are asked block after block.
 @lru_cache(maxsize=1024)
-def _put_hashable_together(part: tuple[ReadCall, ...]) -> ReadCall:
+def _put_hashable_together(part: tuple[ReadCall, ...]) -> _Combined:
     return _aggregate(part)
 
 
-def _aggregate(part: Sequence[ReadCall]) -> ReadCall:
+def _aggregate(part: tuple[ReadCall, ...]) -> _Combined:
     asked = tuple((call.to, True, encode_call(call.signature, *call.args)) for call in part)
-    return ReadCall(MULTICALL3, AGGREGATE, (asked,))
+    return _Combined(ReadCall(MULTICALL3, AGGREGATE, (asked,)), part)
 
 
-def _take_apart(part: Sequence[ReadCall], answer: ReadOutcome) -> Sequence[ReadOutcome | None]:
-    results = answer.values[0] if answer.ok else ()
-    if len(results) != len(part):
-        return [None] * len(part)
-    return [_read(call, succeeded, data) for call, (succeeded, data) in zip(part, results, strict=True)]
+def _take_apart(part: _Combined, answer: ReadOutcome) -> Sequence[ReadOutcome | None]:
+    results = tuple(answer.values[0]) if answer.ok else ()
+    if len(results) != len(part.asked):
+        return [None] * len(part.asked)
+    return _read_each(part, results)
+
+
+# And most of them are answered as they were in the block before.
+@lru_cache(maxsize=1024)
+def _read_each(part: _Combined, results: tuple[tuple[bool, bytes], ...]) -> tuple[ReadOutcome | None, ...]:
+    return tuple([_read(call, succeeded, data) for call, (succeeded, data) in zip(part.asked, results, strict=True)])
 
 
 def _read(call: ReadCall, succeeded: bool, data: bytes) -> ReadOutcome | None:

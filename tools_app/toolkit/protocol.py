@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import is_
 from typing import Any, Final
 
 from tools_app.toolkit.effects import EffectsReader
@@ -299,6 +300,21 @@ class ProtocolDef:
         return found is not None and address in found.values()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _OnChain:
+    """The protocols of a chain in the order of their names, and whose each contract is; worked out once and kept.
+
+    `told` is what each protocol of the shelf said of its contracts there, by which another answer is noticed.
+    """
+
+    protocols: tuple[ProtocolDef, ...]
+    told: tuple[Mapping[str, str] | None, ...]
+    rows: tuple[tuple[ProtocolDef, Mapping[str, str]], ...]
+    owners: Mapping[str, ProtocolDef]
+    contracts: tuple[tuple[str, Contract], ...]
+    valued: Mapping[str, str]
+
+
 @dataclass
 class Shelf:
     """Every protocol, found at start-up. Two of one name stop the start, and one that leaves out what somebody counts
@@ -307,6 +323,7 @@ class Shelf:
 
     _by_name: dict[str, ProtocolDef] = field(default_factory=dict)
     version: int = 0
+    _kept: dict[int, _OnChain] = field(default_factory=dict)
 
     def add(self, protocol: ProtocolDef) -> None:
         """Raises ValueError for a name that is there, and for gaps."""
@@ -333,31 +350,29 @@ class Shelf:
         """Those of one chain, in the order of their names."""
         return [protocol for protocol, _ in self._list_on(chain_id)]
 
-    def _list_on(self, chain_id: int) -> list[tuple[ProtocolDef, Mapping[str, str]]]:
-        """The same with each one's contracts there, for which it is asked once."""
-        told = ((each, each.deployments(chain_id)) for each in self._by_name.values())
-        return sorted(((each, found) for each, found in told if found), key=lambda each: each[0].name)
+    def _list_on(self, chain_id: int) -> tuple[tuple[ProtocolDef, Mapping[str, str]], ...]:
+        """The same with each one's contracts there."""
+        return self._look_at(chain_id).rows
 
-    def contracts_on(self, chain_id: int) -> list[tuple[str, Contract]]:
+    def _look_at(self, chain_id: int) -> _OnChain:
+        """What stands on a chain. Each protocol is asked; while all answer the same it is not worked out again."""
+        protocols = tuple(self._by_name.values())
+        told = tuple([each.deployments(chain_id) for each in protocols])
+        kept = self._kept.get(chain_id)
+        if kept is None or not (_are_same(protocols, kept.protocols) and _are_same(told, kept.told)):
+            kept = self._kept[chain_id] = _work_out(protocols, told)
+        return kept
+
+    def contracts_on(self, chain_id: int) -> Sequence[tuple[str, Contract]]:
         """What write tools call on a chain: addresses and what is known of them, protocol by protocol."""
-        return [
-            (address, contract)
-            for each, found in self._list_on(chain_id)
-            for contract in each.contracts
-            if (address := found.get(contract.key)) is not None
-        ]
+        return self._look_at(chain_id).contracts
 
     def valued_on(self, chain_id: int) -> Mapping[str, str]:
         """Contracts at which something may be held, and the subject of the valuer that would count it: addresses.
 
         The subject is empty where nobody can count it.
         """
-        return {
-            address: found.get(contract.valued_at) or ""
-            for protocol, found in self._list_on(chain_id)
-            for contract in protocol.contracts
-            if contract.is_place and (address := found.get(contract.key)) is not None
-        }
+        return self._look_at(chain_id).valued
 
     def uncaged_on(self, chain_id: int) -> Mapping[str, ProtocolDef]:
         """Contracts of a chain at which something is held that no cage can count, and whose they are."""
@@ -409,8 +424,30 @@ class Shelf:
 
     def of_contract(self, chain_id: int, address: str) -> ProtocolDef | None:
         """Whose contract `address` is, or None."""
-        owners = (each for each in self._by_name.values() if each.owns(chain_id, address))
-        return min(owners, key=lambda each: each.name, default=None)
+        return self._look_at(chain_id).owners.get(address)
+
+
+def _are_same(some: Sequence[object], others: Sequence[object]) -> bool:
+    """Whether the same values stand in both, each at its place."""
+    return len(some) == len(others) and all(map(is_, some, others))
+
+
+def _work_out(protocols: tuple[ProtocolDef, ...], told: tuple[Mapping[str, str] | None, ...]) -> _OnChain:
+    there = [(each, found) for each, found in zip(protocols, told, strict=True) if found]
+    rows = tuple(sorted(there, key=lambda row: row[0].name))
+    owners: dict[str, ProtocolDef] = {}
+    for protocol, found in rows:
+        for address in found.values():
+            owners.setdefault(address, protocol)
+    contracts, valued = [], {}
+    for protocol, found in rows:
+        for contract in protocol.contracts:
+            at = found.get(contract.key)
+            if at is not None:
+                contracts.append((at, contract))
+                if contract.is_place:
+                    valued[at] = found.get(contract.valued_at) or ""
+    return _OnChain(protocols, told, rows, owners, tuple(contracts), valued)
 
 
 SHELF: Final = Shelf()

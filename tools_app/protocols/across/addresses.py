@@ -29,13 +29,13 @@ _POOLS: Final[Mapping[int, str]] = MappingProxyType(
         **dict.fromkeys(LOCAL_CHAIN_IDS, "0x696f4f77D554ff86CFB54CcBe240675D55482B17"),
     }
 )
+_DEPLOYMENTS: Final = {chain_id: MappingProxyType({SPOKE: pool}) for chain_id, pool in _POOLS.items()}
 CHAINS: Final = frozenset(_POOLS)
 
 
 def deployments(chain_id: int) -> Mapping[str, str] | None:
     """The spoke pool of a chain by its key, checksummed; None where there is none."""
-    pool = _POOLS.get(chain_id)
-    return None if pool is None else MappingProxyType({SPOKE: pool})
+    return _DEPLOYMENTS.get(chain_id)
 
 
 def pool_on(chain_id: int) -> str:

@@ -33,6 +33,9 @@ _PAIRS: Final[Mapping[int, tuple[str, str]]] = MappingProxyType(
         LOCAL_CHAIN_ID: ("0x6226DD7C77BbC49b441Df5B3577971c50bA27e40", "0xA5203581e36824BF7f438abB03EF9D8eC429abc2"),
     }
 )
+_DEPLOYMENTS: Final = {
+    chain_id: MappingProxyType({JAR: jar, RELEASER: releaser}) for chain_id, (jar, releaser) in _PAIRS.items()
+}
 CHAINS: Final = frozenset(_PAIRS)
 
 
@@ -46,8 +49,7 @@ class Place:
 
 def deployments(chain_id: int) -> Mapping[str, str] | None:
     """Both contracts by their keys, checksummed; None where there are none."""
-    found = _PAIRS.get(chain_id)
-    return MappingProxyType({JAR: found[0], RELEASER: found[1]}) if found is not None else None
+    return _DEPLOYMENTS.get(chain_id)
 
 
 def place_on(chain_id: int) -> Place:

@@ -51,13 +51,15 @@ _REACTORS: Final[Mapping[int, Mapping[str, str]]] = MappingProxyType(
         },
     }
 )
+_DEPLOYMENTS: Final = {
+    chain_id: MappingProxyType({ENTRY: PERMIT2, **reactors}) for chain_id, reactors in _REACTORS.items()
+}
 CHAINS: Final = frozenset(_REACTORS)
 
 
 def deployments(chain_id: int) -> Mapping[str, str] | None:
     """Permit2 and the reactors by their keys; None where there is none."""
-    reactors = _REACTORS.get(chain_id)
-    return {ENTRY: PERMIT2, **reactors} if reactors is not None else None
+    return _DEPLOYMENTS.get(chain_id)
 
 
 def reactor_on(chain_id: int, kind: str) -> str:

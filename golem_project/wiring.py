@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import cast
 
 import redis
@@ -262,18 +264,33 @@ def _build_services() -> dict[type, object]:
 
 
 def _read_passphrase() -> Secret:
+    """Raises ImproperlyConfigured for an empty file, and for none beside keys that only the lost one opens."""
     if settings.GOLEM_KEYSTORE_PASSPHRASE:
         return Secret(settings.GOLEM_KEYSTORE_PASSPHRASE)
     path = Path(settings.GOLEM_KEYSTORE_PASSPHRASE_FILE)
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            return Secret(path.read_text(encoding="utf-8").strip())
-        with os.fdopen(descriptor, "w", encoding="utf-8") as handle:
-            handle.write(os.urandom(24).hex())
-    return Secret(path.read_text(encoding="utf-8").strip())
+        _make_passphrase(path)
+    text = path.read_text(encoding="utf-8").strip()
+    if not text:
+        raise ImproperlyConfigured(f"{path} is empty. Fix: write the keystore's passphrase into it")
+    return Secret(text)
+
+
+def _make_passphrase(path: Path) -> None:
+    sealed = sum(1 for _ in Path(settings.GOLEM_KEYSTORE_DIR).glob("*.json"))
+    if sealed:
+        raise ImproperlyConfigured(
+            f"{path} is missing, and {sealed} keys in {settings.GOLEM_KEYSTORE_DIR} open with its passphrase alone. "
+            "Fix: put it back; it lies in keys.tar, where `manage.py backup` put its keys. Keys that nobody needs may "
+            "be moved away"
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Written whole before it has its name: another process reads all of it or makes none.
+    with NamedTemporaryFile("w", dir=path.parent, encoding="utf-8") as made:
+        made.write(os.urandom(24).hex())
+        made.flush()
+        with suppress(FileExistsError):
+            os.link(made.name, path)
 
 
 def _open_listener() -> redis.Redis:

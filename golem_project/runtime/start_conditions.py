@@ -29,7 +29,7 @@ MOST_CLOCK_DIFFERENCE = timedelta(seconds=10)
 to another.
 """
 _MOST_NAMED: Final = 10
-UNFINISHED_RESTORE: Final = "golem_unfinished_restore"
+UNFINISHED_RESTORE: Final = "public.golem_unfinished_restore"
 """A table that stands in a database from the begin of its restore until every golem of it is held and compared."""
 
 

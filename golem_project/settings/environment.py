@@ -34,17 +34,22 @@ def read_integer(name: str, default: int) -> int:
         raise ImproperlyConfigured(f"{name} must be a whole number, not {text!r}") from None
 
 
+def read_secret_path(name: str, default: str = "") -> str:
+    """The path that `<name>_FILE` gives, or `default`. Raises ImproperlyConfigured for one that is no file."""
+    given = os.environ.get(f"{name}_FILE")
+    if given and not Path(given).is_file():
+        raise ImproperlyConfigured(
+            f"{name}_FILE names {given}, which is not a file. Fix: write it, readable by this user alone; what a "
+            "lost machine had lies in keys.tar, where `manage.py backup` put its keys"
+        )
+    return given or default
+
+
 def read_secret(name: str, *, fallback_file: Path | None = None) -> str:
     """A secret from `<name>_FILE`, else `<name>`, else `fallback_file`, which is made with 0600 when it is missing."""
-    path_text = os.environ.get(f"{name}_FILE")
+    path_text = read_secret_path(name)
     if path_text:
-        path = Path(path_text)
-        if not path.is_file():
-            raise ImproperlyConfigured(
-                f"{name}_FILE names {path}, which is not a file. Fix: write it, readable by this user alone; what a "
-                "lost machine had lies in keys.tar, where `manage.py backup` put its keys"
-            )
-        return path.read_text(encoding="utf-8").strip()
+        return Path(path_text).read_text(encoding="utf-8").strip()
     value = os.environ.get(name)
     if value:
         return value

@@ -5,7 +5,7 @@ Per-golem rows in the admin override the limits; these are what a new golem star
 
 from __future__ import annotations
 
-from golem_project.settings.environment import VAR_DIR, read_integer, read_text
+from golem_project.settings.environment import VAR_DIR, read_integer, read_secret_path, read_text
 
 GOLEM_PERMIT_TTL_SECONDS = 60
 GOLEM_COMMIT_WAIT_SECONDS = 15  # how long commit_action waits before it answers 202
@@ -66,7 +66,7 @@ GOLEM_DUST_MICRO_USD = 10_000  # $0.01: below it an amount may be whole units wr
 
 GOLEM_KEYSTORE_SCRYPT_N = 2**18  # cost of opening a keystore file, about 0.7 s once per process
 GOLEM_KEYSTORE_DIR = VAR_DIR / "keystore"
-GOLEM_KEYSTORE_PASSPHRASE_FILE = read_text("GOLEM_KEYSTORE_PASSPHRASE_FILE", str(VAR_DIR / "keystore_passphrase"))
+GOLEM_KEYSTORE_PASSPHRASE_FILE = read_secret_path("GOLEM_KEYSTORE_PASSPHRASE", str(VAR_DIR / "keystore_passphrase"))
 GOLEM_KEYSTORE_PASSPHRASE = read_text("GOLEM_KEYSTORE_PASSPHRASE")
 
 GOLEM_RELAYER_ADDRESS = read_text("GOLEM_RELAYER_ADDRESS")  # its key lies in the keystore; it only pays for gas

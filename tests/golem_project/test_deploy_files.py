@@ -7,15 +7,18 @@ import shlex
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from golem_project.backups.make_backup import make_backup
 from golem_project.embedded.product_process_plans import plan_beat, plan_web, plan_workers
 from golem_project.embedded.world.node import node_argv
 from golem_project.embedded.world.saved_world import state_file
 from tests.architecture.sources import ROOT
 from tests.golem_project.embedded.test_env_example import variables_listed
 from tests.how_to import list_blocks, run_in_shell
+from tools_app.core import clock
 
 SYSTEMD = ROOT / "deploy/systemd"
 PAGE = "deploy.md"
@@ -96,6 +99,43 @@ def test_the_secrets_of_the_page_are_made_for_their_owner_and_a_shell_reads_the_
     assert commands and all(each.startswith(".venv/bin/python manage.py ") for each in commands)
 
 
+def test_the_database_of_the_page_belongs_to_its_role_and_has_its_extension() -> None:
+    (block,) = [block for block in list_blocks_of_page() if "createdb" in block]
+    role, database, extension = map(shlex.split, block.splitlines())
+    text = (ROOT / "docs/how-to" / PAGE).read_text()
+    (owner, name) = re.findall(r"`postgresql://(\w+):PASSWORD@host:5432/(\w+)`", text)[0]
+    assert (role[-1], database) == (owner, ["createdb", "--owner", owner, name])
+    assert extension == ["psql", "--dbname", name, "--command", "CREATE EXTENSION vector"]
+
+
+def test_a_second_worker_of_the_page_is_another_instance_of_the_same_kind_and_is_restarted_after_the_first() -> None:
+    (made,) = [block for block in list_blocks_of_page() if "-2; systemctl enable" in block]
+    kinds = re.findall(r"^for kind in ([\w ]+);", made, re.MULTILINE)
+    assert kinds == ["simulation commit"] and "cp /etc/golem/worker-$kind /etc/golem/worker-$kind-2" in made
+    assert "EnvironmentFile=/etc/golem/worker-%i" in (SYSTEMD / "golem-worker@.service").read_text()
+    (upgrade,) = [block for block in list_blocks_of_page() if "systemctl restart" in block]
+    first, second = re.findall(r"^for kind in ([\w ]+);", upgrade, re.MULTILINE)
+    assert set(first.split()) == {plan.name for plan in plan_workers()} and second == "simulation commit"
+    assert upgrade.index("sleep") < upgrade.index("-2; done")
+
+
+def test_what_the_page_takes_out_of_keys_tar_is_there_under_its_name(db: None, tmp_path: Path, settings: Any) -> None:
+    for name in ("secret_key", "keystore_passphrase"):
+        (tmp_path / name).write_text(name)
+    settings.GOLEM_KEYSTORE_PASSPHRASE_FILE = str(tmp_path / "keystore_passphrase")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GOLEM_SECRET_KEY_FILE", str(tmp_path / "secret_key"))
+        make_backup(folder=tmp_path / "backup", keys=tmp_path / "keys", now=clock.now())
+    (block,) = [block for block in list_blocks_of_page() if block.startswith("tar ")]
+    (etc := tmp_path / "etc").mkdir()
+    command = block.replace("/elsewhere/keys/2026-11-30", str(tmp_path / "keys")).replace("/etc/golem", str(etc))
+    run_in_shell(command, folder=tmp_path, environment={})
+    assert {path.name: path.read_text() for path in etc.iterdir()} == {
+        "secret_key": "secret_key",
+        "keystore_passphrase": "keystore_passphrase",
+    }
+
+
 def test_the_chain_of_the_page_is_that_of_make_run() -> None:
     (block,) = [block for block in list_blocks_of_page() if "--load-state" in block]
     anvil, *words = shlex.split(block)
@@ -113,7 +153,7 @@ def test_each_web_server_of_the_page_is_asked_by_nginx_again_at_once() -> None:
 def list_blocks_of_page() -> list[str]:
     text = (ROOT / "docs/how-to" / PAGE).read_text()
     blocks = re.findall(r"^```\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-    assert list_blocks(PAGE) == [] and len(blocks) == 8
+    assert list_blocks(PAGE) == [] and len(blocks) == 11
     return blocks
 
 

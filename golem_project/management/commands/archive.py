@@ -73,6 +73,9 @@ class Command(BaseCommand):
 
     def _list(self, *, golem: UUID, **_: object) -> None:
         golem_id = golem
+        kinds = (RecordArchive, TickArchive, AuditArchive)
+        if not any(kind.objects.filter(golem_id=golem_id).exists() for kind in kinds):
+            self.stdout.write("nothing of it was laid away yet: beat looks every hour for what is old enough")
         for row in RecordArchive.objects.filter(golem_id=golem_id).defer("content").order_by("number"):
             span = f"{row.first_created_at:%Y-%m-%d} to {row.last_created_at:%Y-%m-%d}"
             self.stdout.write(f"{row.number}: {span}, {row.permits} permits, {row.transactions} receipts, {row.sha256}")

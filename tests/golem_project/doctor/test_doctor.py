@@ -172,3 +172,19 @@ def test_migrate_asks_for_the_extension_before_it_applies_anything(without_right
     assert done.returncode != 0
     assert "nothing was applied: pgvector" in done.stderr and "CREATE EXTENSION vector" in done.stderr
     assert tables == (0,)
+
+
+def test_restore_asks_for_the_extension_before_it_changes_anything(without_rights: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "manage.py", "restore", str(tmp_path)],
+        cwd=ROOT,
+        env={**os.environ, "DATABASE_URL": without_rights},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    with psycopg.connect(without_rights) as here:
+        tables = here.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").fetchone()
+    assert done.returncode != 0
+    assert "nothing was changed: pgvector" in done.stderr and "CREATE EXTENSION vector" in done.stderr
+    assert tables == (0,)

@@ -173,6 +173,7 @@ def test_the_operator_reads_verifies_and_brings_back_by_command(traded: LiveGole
     golem, owner = str(traded.golem.pk), traded.owner.username
     with pytest.raises(CommandError, match="at least 90 days"):
         run("keep", owner, "89")
+    assert run("list", golem) == "nothing of it was laid away yet: beat looks every hour for what is old enough"
     (young, *_) = ActionPermit.objects.all()
     with pytest.raises(
         CommandError, match=f"nothing of it was laid away. Fix: .*/admin/permits_app/actionpermit/{young.pk}/change/"

@@ -17,6 +17,7 @@ from tests.bench.agents import HttpAgent, Met, act_together, make_golems, open_a
 from tests.bench.bare_transfer import measure_transfers
 from tests.bench.everything import Everything, count_deadlocks, run_everything
 from tests.bench.figures import Figure, measure, percentile
+from tests.bench.floors import measure_floors
 from tests.bench.profiles import profile_calls
 from tools_app.core import clock
 
@@ -36,6 +37,7 @@ def measure_fleet() -> Iterator[Figure]:
         tokens = [token for _, token in golems]
         _warm(running, tokens)
         first = golems[0][0]
+        yield from measure_floors(running.port, _previews_of(first))
         yield from _measure_alone(running, first, tokens[0])
         yield from (_with_profile(each, first, with_commit=False) for each in _measure_previews(running, tokens))
         yield from (_with_profile(each, first, with_commit=True) for each in _measure_commits(running, tokens))
@@ -83,17 +85,26 @@ def _with_profile(figure: Figure, golem: Golem, *, with_commit: bool) -> Figure:
 
 @cache
 def _profile(golem: Golem, with_commit: bool) -> tuple[str, ...]:
-    amounts = iter(range(8_000_000, 9_000_000))
+    preview = _previews_of(golem)
 
     def act() -> None:
-        body = {"action_type": "swap", "token_in": "USDC", "token_out": "WETH", "amount": str(next(amounts))}
-        told = preview_action(golem_id=golem.pk, api_key_id=None, body=body, now=clock.now())
-        permit_id = UUID(told["permit_id"])
+        permit_id = preview()
         if with_commit:
             start_commit(golem=golem, permit_id=permit_id, actor="system:bench", now=clock.now())
             commit_permit(permit_id=permit_id)
 
     return profile_calls(act, count=_PROFILED)
+
+
+def _previews_of(golem: Golem) -> Callable[[], UUID]:
+    """Previews in this process, each of another amount."""
+    amounts = iter(range(8_000_000, 9_000_000))
+
+    def preview() -> UUID:
+        body = {"action_type": "swap", "token_in": "USDC", "token_out": "WETH", "amount": str(next(amounts))}
+        return UUID(preview_action(golem_id=golem.pk, api_key_id=None, body=body, now=clock.now())["permit_id"])
+
+    return preview
 
 
 def _measure_previews(running: Everything, tokens: list[str]) -> Iterator[Figure]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tests.catalogue.proofs import find_wrong
+from tests.catalogue.said_steps import SaidSteps
 from tests.catalogue.shelf import load_cases
 from tests.catalogue.stage import call_refused, open_stage
 from tests.live_golem import LiveGolem
 
 CASES = load_cases()
+STEPS = SaidSteps({name: (filed.case.tool,) for name, filed in CASES.items() if not filed.case.refused})
+"""Who is refused is told of no step that comes after."""
 
 
 @pytest.mark.parametrize(
@@ -22,4 +25,5 @@ def test_a_case_is_true_in_every_way(name: str, live_golem: LiveGolem) -> None:
         error = call_refused(stage, case)
         assert error is not None and error.code == case.refused
         return
-    assert not (wrong := find_wrong(stage, case)), "\n".join(wrong)
+    with STEPS.heard(name):
+        assert not (wrong := find_wrong(stage, case)), "\n".join(wrong)

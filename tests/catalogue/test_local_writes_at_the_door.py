@@ -19,6 +19,7 @@ from tests.catalogue.door import Door
 from tests.catalogue.door import door as door
 from tests.catalogue.known_names import NAMES
 from tests.catalogue.looking import RawLook, find_at, is_same
+from tests.catalogue.said_steps import SaidSteps
 from tests.catalogue.shelf import ACROSS, CHAIN_ID, load_cases, load_local, load_reads
 from tests.live_golem import make_live_golem
 from tools_app.toolkit.case import Case, LocalCase
@@ -27,6 +28,7 @@ from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import LocalWriteTool
 
 LOCAL = load_local()
+STEPS = SaidSteps({name: (case.tool,) for name, case in LOCAL.items()})
 WITH_CASES = ("permits_app.tools.safety",)
 """Where the tools live that must have such a case; others that send nothing have tests of their own rooms."""
 
@@ -104,7 +106,8 @@ def test_a_write_that_sends_nothing_does_what_its_case_says_and_its_preview_does
     held = open_door.stage.wallet()
     ask_for(open_door, case)
     assert find_wrong_left(open_door, case), "a preview does nothing yet"
-    report = carry_out(open_door, case)
+    with STEPS.heard(name):
+        report = carry_out(open_door, case)
     assert find_wrong(open_door, report, case.tells) == []
     assert find_wrong_left(open_door, case) == []
     assert open_door.stage.wallet() == held

@@ -10,6 +10,7 @@ import pytest
 
 from tests.catalogue.looking import find_at, find_wrong_told, is_same
 from tests.catalogue.orders import ORDERS, find_out_of_order
+from tests.catalogue.said_steps import SaidSteps
 from tests.catalogue.shelf import FiledReads, load_cases, load_reads
 from tests.catalogue.stage import Stage, open_stage
 from tests.live_golem import LiveGolem
@@ -17,6 +18,7 @@ from tools_app.toolkit.case import About, Case, ReadCase
 from tools_app.toolkit.enums import ActionClass
 
 READS = load_reads()
+STEPS = SaidSteps({folder: [case.tool for case in filed.cases] for folder, filed in READS.items()})
 
 
 def in_turn(filed: FiledReads) -> Iterator[ReadCase]:
@@ -42,8 +44,9 @@ def look_at(stage: Stage, case: ReadCase, protocol: str) -> list[str]:
 )
 def test_every_read_of_a_folder_tells_what_is_worked_out_another_way(folder: str, live_golem: LiveGolem) -> None:
     stage, filed = open_stage(live_golem, load_cases()), READS[folder]
-    wrong = [each for case in in_turn(filed) for each in look_at(stage, case, filed.protocol)]
-    assert not wrong, "\n".join(wrong)
+    with STEPS.heard(folder):
+        wrong = [each for case in in_turn(filed) for each in look_at(stage, case, filed.protocol)]
+        assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize(

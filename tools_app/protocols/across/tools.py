@@ -228,15 +228,21 @@ NOT_SERVED: Final = {
 }
 
 
-def read_way(way: Way) -> tuple[Lately, Times]:
+def look_lately(ctx: ReadContext, way: Way) -> Lately:
+    """What was paid of late on a way."""
+    ctx.step("Looking at the last transfers")
+    return read_lately(way.target, origin=way.source.chain_id, token=way.token, arrives=way.arrives)
+
+
+def read_way(ctx: ReadContext, way: Way) -> tuple[Lately, Times]:
     """What was seen of late on a way."""
-    lately = read_lately(way.target, origin=way.source.chain_id, token=way.token, arrives=way.arrives)
+    lately = look_lately(ctx, way)
     return lately, read_times(way.source, way.target, lately)
 
 
-def make_quote(way: Way, amount: int) -> Quote:
+def make_quote(ctx: ReadContext, way: Way, amount: int) -> Quote:
     """What arrives of an amount, by what was seen."""
-    lately, times = read_way(way)
+    lately, times = read_way(ctx, way)
     bps = lately.fee_bps
     fee = None if bps is None else amount - least_after(amount, bps)
     worth = None if fee is None else PriceBook(way.source).weigh(way.token.address, fee).micro_usd
@@ -257,7 +263,6 @@ def make_quote(way: Way, amount: int) -> Quote:
 
 
 @bridge.read(
-    steps=("Looking at the last transfers",),
     snippet="bridge_quote: what of an amount arrives on another chain, the fee and the usual time; reads only.",
     guidelines=("Fees follow gas on the other chain: ask again when the last answer is some minutes old.",),
 )
@@ -273,11 +278,10 @@ def bridge_get_quote(
 
     Use it before bridge_execute. A figure is null where too few transfers were seen. Does not send anything.
     """
-    return make_quote(open_way(ctx, token, source_chain, dest_chain, bridge), amount)
+    return make_quote(ctx, open_way(ctx, token, source_chain, dest_chain, bridge), amount)
 
 
 @bridge.read(
-    steps=("Looking at the last transfers",),
     snippet="bridge_compare: bridges ranked by what arrives on the other chain, with why one is left out; reads only.",
     guidelines=("A rank of null means that nothing is known, not that it is dear.",),
 )
@@ -288,7 +292,7 @@ def bridge_compare(
 
     Use it where no bridge is chosen yet. Does not send anything.
     """
-    quote = make_quote(open_way(ctx, token, source_chain, dest_chain, NAME), amount)
+    quote = make_quote(ctx, open_way(ctx, token, source_chain, dest_chain, NAME), amount)
     known = quote.amount_out is not None
     first = Route(
         bridge=NAME,
@@ -315,8 +319,7 @@ def bridge_get_limits(
     Use it before a large transfer. Does not know what relayers have left.
     """
     way = open_way(ctx, token, source_chain, dest_chain, bridge)
-    lately = read_lately(way.target, origin=source_chain, token=way.token, arrives=way.arrives)
-    largest = lately.largest
+    largest = look_lately(ctx, way).largest
     return Limits(
         min_amount=None,
         max_amount=None,
@@ -339,7 +342,7 @@ def bridge_estimate_time(
 
     Use it where time matters. Does not promise it for the next one.
     """
-    _, times = read_way(open_way(ctx, token, source_chain, dest_chain, bridge))
+    _, times = read_way(ctx, open_way(ctx, token, source_chain, dest_chain, bridge))
     return Duration(
         p50_time=times.quick,
         p90_time=times.slow,
@@ -385,10 +388,15 @@ def bridge_get_status(ctx: ReadContext, bridge: BridgeName, bridge_id: BridgeId,
     )
 
 
-def plan_transfer(ctx: WriteContext, way: Way, amount: int, *, max_fee_bps: int | None, seconds: int) -> TxPlan:
-    """The plan. Raises BridgePaused, BridgeFeeUnknown, InsufficientBalance."""
+def settle_fee(ctx: WriteContext, way: Way, max_fee_bps: int | None) -> int:
+    """The most that may be kept: what the caller says, else by what was paid. Raises BridgePaused, BridgeFeeUnknown."""
+    ctx.step("Looking at both pools")
     check_open(way.source, way.target)
-    bps = max_fee_bps if max_fee_bps is not None else find_fee(way)
+    return max_fee_bps if max_fee_bps is not None else find_fee(way)
+
+
+def plan_transfer(ctx: WriteContext, way: Way, amount: int, *, bps: int, seconds: int) -> TxPlan:
+    """The plan, of which bridge and relayers keep `bps` at most. Raises InsufficientBalance."""
     least, pool = least_after(amount, bps), pool_on(way.source.chain_id)
     quoted, until = way.source.block.timestamp, int(ctx.now.timestamp()) + seconds
     me, to_chain = to_word(ctx.account), way.target.chain_id
@@ -453,7 +461,6 @@ def report_intent(outcome: PlanOutcome) -> IntentReport:
     budget=TickBudget.SLOW,
     action_class=ActionClass.INCREASE_POSITION,
     report=SentReport,
-    steps=("Looking at both pools", "Planning the transfer"),
     snippet="bridge at across: send a token to the golem's own account on another of its chains, within minutes.",
     guidelines=("What is under way counts until it arrives.",),
 )
@@ -473,7 +480,9 @@ def bridge_execute(
     send the coin or what wraps it.
     """
     way = open_way(ctx, token, source_chain, dest_chain, bridge)
-    return plan_transfer(ctx, way, amount, max_fee_bps=max_fee_bps, seconds=deadline)
+    bps = settle_fee(ctx, way, max_fee_bps)
+    ctx.step("Planning the transfer")
+    return plan_transfer(ctx, way, amount, bps=bps, seconds=deadline)
 
 
 @intents.write(
@@ -482,7 +491,6 @@ def bridge_execute(
     budget=TickBudget.SLOW,
     action_class=ActionClass.INCREASE_POSITION,
     report=report_intent,
-    steps=("Looking at both pools", "Planning the intent"),
     snippet="cross_chain_intent at across: ask fillers for the same token on another chain of the golem (ERC-7683).",
     guidelines=("Fillers choose: one that asks too little is filled by nobody and comes back after its deadline.",),
 )
@@ -507,4 +515,6 @@ def uniswap_submit_cross_chain_intent(
             f"fillers pay {way.arrives.symbol} for {way.token.symbol}; swap on one of the chains for {token_out}",
             tokens=[way.arrives.symbol],
         )
-    return plan_transfer(ctx, way, amount, max_fee_bps=max_fee_bps, seconds=deadline)
+    bps = settle_fee(ctx, way, max_fee_bps)
+    ctx.step("Planning the intent")
+    return plan_transfer(ctx, way, amount, bps=bps, seconds=deadline)

@@ -58,7 +58,6 @@ class DiscoveredToken:
 
 
 @intel.read(
-    steps=("Reading the token", "Trying it", "Pricing it"),
     snippet=(
         "discover_token: one token's address, name, price, depth and a risk score from 0 to 100 with what took from it."
     ),
@@ -70,6 +69,7 @@ def intel_discover_token(ctx: ReadContext, token: Token, chain_id: ChainId | Non
     Use for a token that you meet for the first time. Does not read lists or audits from outside.
     """
     reader = ctx.chain(chain_id)
+    ctx.step("Reading the token")
     meta = reader.token(token)
     if meta.is_native:
         raise InvalidParams("the chain's own coin is no token", fields={"token": "name a token"})

@@ -121,6 +121,7 @@ def uniswap_lp_batch_operations(
     for operation in wanted:
         position = None if isinstance(operation, Add) else held[operation.position_id]
         told.append({"op_type": operation.op_type, **_plan_one(joint, operation, position)})
+    ctx.step("Building calls")
     return joint.finish(
         action_class=_class_of(wanted),
         details={"managers": [joint.deployment.v3_position_manager, joint.v4.positions], "operations": told},

@@ -22,12 +22,12 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         commands = parser.add_subparsers(dest="what", required=True)
         listing = commands.add_parser("list", help="every archetype and how many tools it resolves to")
-        listing.add_argument("--json", action="store_true")
+        listing.add_argument("--json", action="store_true", help="one JSON array")
         export = commands.add_parser("export", help="write one TOML file for each archetype")
-        export.add_argument("folder", type=Path)
+        export.add_argument("folder", type=Path, help="where the files are written")
         export.add_argument("names", nargs="*", help="only these")
         bring = commands.add_parser("import", help="read one TOML file, or every one of a folder: all or none")
-        bring.add_argument("path", type=Path)
+        bring.add_argument("path", type=Path, help="the file, or the folder")
         bring.add_argument("--owner", default="", help="user name; shared without one")
         bring.add_argument("--replace", action="store_true", help="overwrite archetypes of the same name and owner")
 

@@ -18,7 +18,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Whose, and how long."""
-        parser.add_argument("username")
+        parser.add_argument("username", help="whose golems they are")
         parser.add_argument("--days", type=int, help="days, such as 14")
         parser.add_argument("--none", action="store_true", help="as long as this server keeps anybody's")
 

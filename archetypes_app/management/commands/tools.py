@@ -25,14 +25,14 @@ class Command(BaseCommand):
         commands = parser.add_subparsers(dest="what", required=True)
         listing = commands.add_parser("list", help="every registered tool")
         listing.add_argument("--category", default="", help="only this category")
-        listing.add_argument("--json", action="store_true")
+        listing.add_argument("--json", action="store_true", help="one JSON array")
         for what, words in (("show", "one tool, by name or alias"), ("schema", "the JSON Schema of its parameters")):
             one = commands.add_parser(what, help=words)
-            one.add_argument("name")
-            one.add_argument("--json", action="store_true")
+            one.add_argument("name", help="the tool's name, or an alias")
+            one.add_argument("--json", action="store_true", help="one JSON object")
         explain = commands.add_parser("explain", help="every tool in or out of a golem's toolset, with the reason")
         explain.add_argument("golem", help="id or name")
-        explain.add_argument("--json", action="store_true")
+        explain.add_argument("--json", action="store_true", help="one JSON object")
 
     def handle(self, *args: object, what: str, **options: object) -> None:
         commands: dict[str, Callable[..., None]] = {

@@ -24,6 +24,7 @@ from tools_app.core.models import AuditArchive
 from tools_app.core.page_through import page_through
 
 _ACTOR: Final = "operator:archive"
+_ITS_ID: Final = "its id"
 
 
 class Command(BaseCommand):
@@ -35,18 +36,19 @@ class Command(BaseCommand):
         commands = parser.add_subparsers(dest="what", required=True)
         keep = commands.add_parser("keep", help="for how many days an owner keeps records at hand")
         keep.add_argument("owner", help="user name")
-        keep.add_argument("days", type=int)
+        keep.add_argument("days", type=int, help="what is older is laid away")
         now = commands.add_parser("now", help="lay away what is older, as beat does every hour")
         now.add_argument("--owner", help="user name; all without one")
         for name, words in (("list", "a golem's archives"), ("verify", "hold each against the audit log")):
-            commands.add_parser(name, help=words).add_argument("golem", type=UUID)
-        commands.add_parser("show", help="what one permit was judged on").add_argument("permit", type=UUID)
+            commands.add_parser(name, help=words).add_argument("golem", type=UUID, help=_ITS_ID)
+        show = commands.add_parser("show", help="what one permit was judged on")
+        show.add_argument("permit", type=UUID, help=_ITS_ID)
         back = commands.add_parser("back", help="make the rows of an archive of records or ticks whole again")
         read = commands.add_parser("read", help="an archive's lines")
         for each, kinds in ((back, ("records", "ticks")), (read, ("records", "ticks", "audit"))):
-            each.add_argument("golem", type=UUID)
-            each.add_argument("number", type=int)
-            each.add_argument("--of", choices=kinds, default="records")
+            each.add_argument("golem", type=UUID, help=_ITS_ID)
+            each.add_argument("number", type=int, help="the archive's, as `archive list` tells it")
+            each.add_argument("--of", choices=kinds, default="records", help="what the archive is of")
 
     def handle(self, *args: object, what: str, golem: UUID | None = None, **options: object) -> None:
         if golem is not None:

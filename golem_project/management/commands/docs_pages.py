@@ -18,7 +18,9 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("folder", nargs="?", type=Path, default=BASE_DIR / "var" / "docs")
+        parser.add_argument(
+            "folder", nargs="?", type=Path, default=BASE_DIR / "var" / "docs", help="where they are written"
+        )
 
     def handle(self, *args: object, **options: Any) -> None:  # Any: each option has a type of its own
         pages = write_pages(options["folder"])

@@ -28,14 +28,14 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         commands = parser.add_subparsers(dest="what", required=True)
         check = commands.add_parser("check", help="read and screen a definition; nothing is stored")
-        check.add_argument("files", type=Path, nargs="+")
+        check.add_argument("files", type=Path, nargs="+", help="definitions in TOML")
         listing = commands.add_parser("list", help="every version, and for how many golems it is approved")
         listing.add_argument("--owner", required=True, help="user name")
         bring = commands.add_parser("import", help="store definitions for an owner, who approves them in the admin")
-        bring.add_argument("files", type=Path, nargs="+")
+        bring.add_argument("files", type=Path, nargs="+", help="definitions in TOML")
         bring.add_argument("--owner", required=True, help="user name")
         export = commands.add_parser("export", help="write an owner's newest versions as files")
-        export.add_argument("folder", type=Path)
+        export.add_argument("folder", type=Path, help="where the files are written")
         export.add_argument("--owner", required=True, help="user name")
 
     def handle(self, *args: object, **options: Any) -> None:  # Any: each option has a type of its own

@@ -24,7 +24,7 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("version")
+        parser.add_argument("version", help="the version that is given out")
 
     def handle(self, *args: object, version: str, **options: object) -> None:
         path = FOLDER / f"{version}.json"

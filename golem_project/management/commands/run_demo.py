@@ -25,7 +25,8 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--json", type=Path, default=Path(settings.VAR_DIR) / "demo.json", help="report file")
         parser.add_argument("--serve-report", action="store_true", help="also print address, login, token and curls")
-        parser.add_argument("--url", default=os.environ.get("GOLEM_WEB_URL", "http://127.0.0.1:8000"))
+        url = os.environ.get("GOLEM_WEB_URL", "http://127.0.0.1:8000")
+        parser.add_argument("--url", default=url, help="the server it speaks with; default: GOLEM_WEB_URL")
 
     def handle(self, *args: object, url: str, json: Path, serve_report: bool, **options: object) -> None:
         try:

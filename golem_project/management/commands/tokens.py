@@ -56,8 +56,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--golem", default="", help="a golem's id; without one every built-in profile")
-        parser.add_argument("--dialect", default=Dialect.OPENAI.value, choices=[each.value for each in Dialect])
-        parser.add_argument("--tokenizer", default="", choices=["", *TOKENIZERS])
+        dialects = [each.value for each in Dialect]
+        parser.add_argument("--dialect", default=Dialect.OPENAI.value, choices=dialects, help="how tools are written")
+        parser.add_argument("--tokenizer", default="", choices=["", *TOKENIZERS], help="only this one")
         parser.add_argument("--json", action="store_true", help="one JSON list")
 
     def handle(self, *args: object, **options: Any) -> None:  # Any: each option has a type of its own

@@ -53,8 +53,8 @@ class Command(BaseCommand):
         check.add_argument("module", type=Path, help="a component, .wasm or as text")
         check.add_argument("definition", type=Path, nargs="?", help="its definition in TOML")
         run = commands.add_parser("run", help="call a module once, in dry mode")
-        run.add_argument("module", type=Path)
-        run.add_argument("definition", type=Path)
+        run.add_argument("module", type=Path, help="a component, .wasm or as text")
+        run.add_argument("definition", type=Path, help="its definition in TOML")
         run.add_argument("--params", default="{}", help="its parameters, a JSON object")
         run.add_argument("--golem", default="", help="whose chain and memory it reads, by name or id")
 

@@ -35,7 +35,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Whose, and what."""
-        parser.add_argument("username")
+        parser.add_argument("username", help="whose golems they are")
         parser.add_argument("--usd", help="dollars in 24 hours, such as 2500 or 99.50")
         parser.add_argument("--none", action="store_true", help="no budget beside each golem's own limits")
 

@@ -31,8 +31,8 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Whose, and why."""
-        parser.add_argument("username")
-        parser.add_argument("--reason", required=True)
+        parser.add_argument("username", help="whose second factor it is")
+        parser.add_argument("--reason", required=True, help="why, for the audit log")
 
     def handle(self, *args: object, **options: Any) -> None:  # Any: Django hands on what it parsed
         """Forget and tell."""

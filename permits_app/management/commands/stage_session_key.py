@@ -31,7 +31,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Which golem and why."""
         parser.add_argument("golem", help="its id, or its name when only one golem has it")
-        parser.add_argument("--reason", default="a session key asked for on the command line")
+        parser.add_argument(
+            "--reason", default="a session key asked for on the command line", help="why, for the audit log"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:  # Any: Django hands on what it parsed
         """Stage it and print its address."""

@@ -41,10 +41,12 @@ class Command(BaseCommand):
     help = "Write a golem's strategic store to files, or read them back. Unchanged files change nothing."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("direction", choices=["export", "import"])
+        parser.add_argument("direction", choices=["export", "import"], help="to files, or back from them")
         parser.add_argument("golem", help="its id or its name")
-        parser.add_argument("folder", type=Path)
-        parser.add_argument("--reason", default="read back from files")
+        parser.add_argument("folder", type=Path, help="where the files are")
+        parser.add_argument(
+            "--reason", default="read back from files", help="why they are read back, kept with them"
+        )
         parser.add_argument("--owner", help="whose account signs for an export")
         parser.add_argument("--code", help="what their authenticator shows now, instead of typing it when asked")
 

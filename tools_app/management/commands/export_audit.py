@@ -17,8 +17,8 @@ class Command(BaseCommand):
     help = "Write a golem's audit chain with its signed checkpoints to a new file of JSON lines."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("golem", type=UUID)
-        parser.add_argument("file", type=Path)
+        parser.add_argument("golem", type=UUID, help="its id")
+        parser.add_argument("file", type=Path, help="a file that is not there yet")
 
     def handle(self, *args: object, golem: UUID, file: Path, **options: object) -> None:
         try:

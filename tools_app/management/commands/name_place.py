@@ -28,7 +28,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         able = sorted(each.name for each in SHELF if each.naming is not None)
-        parser.add_argument("protocol", choices=able)
+        parser.add_argument("protocol", choices=able, help="whose market it is")
         parser.add_argument("chain", type=int, help="the chain's number")
         parser.add_argument("address", help="the 0x-prefixed address of the market")
 

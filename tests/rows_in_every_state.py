@@ -69,14 +69,14 @@ def _list_others(make: Any, golem: Golem) -> Iterator[tuple[str, Any, str]]:
     with transaction.atomic():
         try:
             row = make(golem)
-            found = list(_list_changes(row))
+            found = list(list_changes(row))
         except (DatabaseError, ValueError):
             found = []
         transaction.set_rollback(True)
     yield from found
 
 
-def _list_changes(row: Any) -> Iterator[tuple[str, Any, str]]:
+def list_changes(row: Any) -> Iterator[tuple[str, Any, str]]:
     if isinstance(row, Golem):
         return
     for field in row._meta.concrete_fields:

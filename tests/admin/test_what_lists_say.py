@@ -56,7 +56,12 @@ def test_a_list_says_of_a_row_what_is_written_down(model: str, monkeypatch: pyte
 def _read_cell(cell: str, row: Any) -> str:
     if 'type="checkbox"' in cell:
         return ""
-    words = _OF_THE_RUN.sub("…", " ".join(html.unescape(_TAG.sub(" ", str(cell))).split()))
+    return hide_chance(html.unescape(_TAG.sub(" ", str(cell))), row)
+
+
+def hide_chance(words: str, row: Any) -> str:
+    """The words on one line, without what is drawn by chance or has the time of the run."""
+    words = _OF_THE_RUN.sub("…", " ".join(words.split()))
     if words and words == str(getattr(row, "nonce", "")):
         return "…"
     words = _WHO.sub("…", words)

@@ -31,7 +31,8 @@ _MIGRATIONS: Final = "tests/architecture/test_migrations.py"
 _ERRORS: Final = "tests/architecture/test_errors.py"
 _TOOLS: Final = "tests/golem_project/pi/test_versions.py"
 _SERIALIZED: Final = (_TOOLS, "tests/golem_project/pi/test_edges_of_schemas.py")
-_PAGES: Final = ("tests/admin/test_what_pages_show.py", "tests/admin/test_what_lists_say.py")
+_SAYS: Final = "tests/admin/test_what_pages_say.py"
+_PAGES: Final = ("tests/admin/test_what_pages_show.py", "tests/admin/test_what_lists_say.py", _SAYS)
 _FORMS: Final = ("tests/admin/test_what_pages_show.py", "tests/admin/test_form_edges.py")
 _ROWS: Final = (_MIGRATIONS, "tests/golem_project/test_edges_of_rows.py")
 # Where a number is written down with the test that stands on its edge.
@@ -42,6 +43,8 @@ _TESTED_IN: Final = {
     "cage_set_up": "tests/golem_project",
     "world": "tests/golem_project/world",
 }
+# What pages are made of.
+_OF_PAGES: Final = {"admin", "approval_pages", "owner_pages", "pages", "wording"}
 # The HTTP status of an error is said beside its class, wherever that lies.
 _STATUS: Final = re.compile(r"module: [45]\d\d -> \d")
 # Every case of a protocol, asked of a real chain: a word narrows it to the cases of one.
@@ -129,6 +132,8 @@ def list_near(module_name: str, mutant: Mutant) -> list[str]:
     near = sorted(_read_tests().keys() - {_CASES, _READS}, key=rank)
     if told := _find_reads(module_name):
         near[_CASES_AFTER:_CASES_AFTER] = [f"{_READS}{WORD}{told}]"]
+    if _OF_PAGES & set(module_name.split(".")) or (".models." in module_name and "__str__" in mutant.place):
+        near[_CASES_AFTER:_CASES_AFTER] = [_SAYS]
     if word := _find_cases(module_name):
         function = mutant.place.partition(".")[0]
         narrowed = dict.fromkeys((function if function.startswith(word) else word, word))

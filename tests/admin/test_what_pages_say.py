@@ -34,6 +34,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.locks_at_will]
 WRITTEN: Final = Path(__file__).with_name("what_pages_say.json")
 MADE: Final = datetime(2026, 3, 4, 9, 30, tzinfo=UTC)
 _CONTENT: Final = "content"
+_BETWEEN: Final = " ¦ "
 # The number of a row, and one that a golem's id gives.
 _OF_THE_ROW: Final = re.compile(r"(?<=nonce )\d+|(?<=\"decision_id\": \")\d+|[0-9a-f]{6}…[0-9a-f]{4}")
 # Tags that stand within a line, those that hold nothing, and those whose text nobody reads.
@@ -139,13 +140,23 @@ def test_a_page_says_of_a_row_in_each_state_what_is_written_down(model: str, mon
     for label, row in list_states(MAKERS[model](golem)):
         set_clock(monkeypatch, MADE + timedelta(minutes=3))
         told = say(browser, model, row)
-        said[label] = compare(said[AS_MADE], told) if said.get(AS_MADE) else told
+        if told := compare(said[AS_MADE], told) if AS_MADE in said else told:
+            said[label] = told
         set_clock(monkeypatch, MADE)
-    written: dict[str, Any] = json.loads(WRITTEN.read_text(encoding="utf-8")) if WRITTEN.exists() else {}
+    written = read_written()
     if os.environ.get("GOLEM_WRITE_SNAPSHOTS") == "1":
-        kept = {name: each for name, each in {**written, model: said}.items() if name in MAKERS}
-        WRITTEN.write_text(
-            json.dumps(dict(sorted(kept.items())), indent=0, ensure_ascii=False) + "\n", encoding="utf-8"
-        )
+        write_anew({name: each for name, each in {**written, model: said}.items() if name in MAKERS})
         return
     assert said == written[model]
+
+
+def read_written() -> dict[str, dict[str, list[str]]]:
+    """Model -> state -> lines. A state that changes nothing that anybody reads is not in the file."""
+    kept = json.loads(WRITTEN.read_text(encoding="utf-8")) if WRITTEN.exists() else {}
+    return {model: {state: told.split(_BETWEEN) for state, told in states.items()} for model, states in kept.items()}
+
+
+def write_anew(said: dict[str, dict[str, list[str]]]) -> None:
+    """A line of the file for each state."""
+    kept = {model: {state: _BETWEEN.join(lines) for state, lines in said[model].items()} for model in sorted(said)}
+    WRITTEN.write_text(json.dumps(kept, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")

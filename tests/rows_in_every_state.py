@@ -43,7 +43,7 @@ def make_rows_in_every_state() -> tuple[Golem, Labels]:
         for make in {**MAKERS, **BESIDE}.values():
             _note_new(labels, make(whose), first)
     for make in {**MAKERS, **BESIDE}.values():
-        for name, value, label in _list_others(make, golem):
+        for name, value, label in list_others(make, golem):
             try:
                 with transaction.atomic():
                     row = make(golem)
@@ -64,7 +64,7 @@ def _note_new(labels: Labels, row: Any, label: str) -> None:
                 _note_new(labels, other, label)
 
 
-def _list_others(make: Any, golem: Golem) -> Iterator[tuple[str, Any, str]]:
+def list_others(make: Any, golem: Golem) -> Iterator[tuple[str, Any, str]]:
     """What a row of that kind may be instead: column, value and label."""
     with transaction.atomic():
         try:

@@ -36,7 +36,7 @@ MADE: Final = datetime(2026, 3, 4, 9, 30, tzinfo=UTC)
 _CONTENT: Final = "content"
 _BETWEEN: Final = " ¦ "
 # The number of a row, and one that a golem's id gives.
-_OF_THE_ROW: Final = re.compile(r"(?<=nonce )\d+|(?<=\"decision_id\": \")\d+|[0-9a-f]{6}…[0-9a-f]{4}")
+OF_THE_ROW: Final = re.compile(r"(?<=nonce )\d+|(?<=\"decision_id\": \")\d+|[0-9a-f]{6}…[0-9a-f]{4}")
 # Tags that stand within a line, those that hold nothing, and those whose text nobody reads.
 _INLINE: Final = {"a", "abbr", "b", "code", "em", "i", "span", "strong", "small", "time", "sup", "button", "label"}
 _EMPTY: Final = {"br", "img", "input", "hr", "meta", "link", "path", "rect", "line", "circle", "polyline", "use"}
@@ -44,12 +44,12 @@ _UNREAD: Final = {"script", "style", "template", "noscript"}
 
 
 class _Reader(HTMLParser):
-    """The lines of the element with the id `content`, and what its fields hold."""
+    """The lines of the element with the id `content`, or of all of a part of a page, and what its fields hold."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_part: bool) -> None:
         super().__init__()
         self.lines: list[str] = [""]
-        self._depth = self._unread = 0
+        self._depth, self._unread = int(is_part), 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         told = dict(attrs)
@@ -80,7 +80,7 @@ class _Reader(HTMLParser):
 
 
 def read_page(told: str) -> list[str]:
-    reader = _Reader()
+    reader = _Reader(is_part=f'id="{_CONTENT}"' not in told)
     reader.feed(told)
     return [line for each in reader.lines if (line := " ".join(each.split()))]
 
@@ -122,7 +122,7 @@ def say(browser: Client, model: str, row: Any) -> list[str]:
     cells = [_read_cell(cell, row) for cell in list(results(shown))[at[0]]] if at else ["not in the list"]
     lines = read_page(browser.get(form_page(model, row.pk), follow=True).content.decode())
     told = [f"name: {row}", f"list: {' | '.join(cells)}", *lines]
-    return [shorten_long(_OF_THE_ROW.sub("…", hide_chance(each, row))) for each in told]
+    return [shorten_long(OF_THE_ROW.sub("…", hide_chance(each, row))) for each in told]
 
 
 def compare(first: list[str], other: list[str]) -> list[str]:

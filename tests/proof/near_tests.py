@@ -32,6 +32,7 @@ _ERRORS: Final = "tests/architecture/test_errors.py"
 _TOOLS: Final = "tests/golem_project/pi/test_versions.py"
 _SERIALIZED: Final = (_TOOLS, "tests/golem_project/pi/test_edges_of_schemas.py")
 _SAYS: Final = "tests/admin/test_what_pages_say.py"
+_OTHERS_SAY: Final = "tests/admin/test_what_other_pages_say.py"
 _PAGES: Final = ("tests/admin/test_what_pages_show.py", "tests/admin/test_what_lists_say.py", _SAYS)
 _FORMS: Final = ("tests/admin/test_what_pages_show.py", "tests/admin/test_form_edges.py")
 _ROWS: Final = (_MIGRATIONS, "tests/golem_project/test_edges_of_rows.py")
@@ -133,7 +134,7 @@ def list_near(module_name: str, mutant: Mutant) -> list[str]:
     if told := _find_reads(module_name):
         near[_CASES_AFTER:_CASES_AFTER] = [f"{_READS}{WORD}{told}]"]
     if _OF_PAGES & set(module_name.split(".")) or (".models." in module_name and "__str__" in mutant.place):
-        near[_CASES_AFTER:_CASES_AFTER] = [_SAYS]
+        near[_CASES_AFTER:_CASES_AFTER] = [_SAYS, _OTHERS_SAY]
     if word := _find_cases(module_name):
         function = mutant.place.partition(".")[0]
         narrowed = dict.fromkeys((function if function.startswith(word) else word, word))

@@ -34,7 +34,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.locks_at_will]
 WRITTEN: Final = Path(__file__).with_name("what_pages_say.json")
 MADE: Final = datetime(2026, 3, 4, 9, 30, tzinfo=UTC)
 _CONTENT: Final = "content"
-_BETWEEN: Final = " ¦ "
+BETWEEN: Final = " ¦ "
 # The number of a row, and one that a golem's id gives.
 OF_THE_ROW: Final = re.compile(r"(?<=nonce )\d+|(?<=\"decision_id\": \")\d+|[0-9a-f]{6}…[0-9a-f]{4}")
 # Tags that stand within a line, those that hold nothing, and those whose text nobody reads.
@@ -153,10 +153,10 @@ def test_a_page_says_of_a_row_in_each_state_what_is_written_down(model: str, mon
 def read_written() -> dict[str, dict[str, list[str]]]:
     """Model -> state -> lines. A state that changes nothing that anybody reads is not in the file."""
     kept = json.loads(WRITTEN.read_text(encoding="utf-8")) if WRITTEN.exists() else {}
-    return {model: {state: told.split(_BETWEEN) for state, told in states.items()} for model, states in kept.items()}
+    return {model: {state: told.split(BETWEEN) for state, told in states.items()} for model, states in kept.items()}
 
 
 def write_anew(said: dict[str, dict[str, list[str]]]) -> None:
     """A line of the file for each state."""
-    kept = {model: {state: _BETWEEN.join(lines) for state, lines in said[model].items()} for model in sorted(said)}
+    kept = {model: {state: BETWEEN.join(lines) for state, lines in said[model].items()} for model in sorted(said)}
     WRITTEN.write_text(json.dumps(kept, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -54,6 +54,7 @@ _LONGER: dict[str, str] = {
     "tests/permits_app/approvals/test_waiting_permits.py": "one permit that waits, in each way it may end",
     "tests/permits_app/approvals/test_cage_changes.py": "one change of the contract, from its wish to its execution",
     "tests/proof/drawn_session.py": "one run that weaves, asks and tells: its steps share the state of that run",
+    "tools_app/toolkit/protocol.py": "what a protocol says of itself, member by member, and the shelf of all of them",
 }
 _LAYOUT = {
     "manage.py",

@@ -44,9 +44,7 @@ class Command(BaseCommand):
         parser.add_argument("direction", choices=["export", "import"], help="to files, or back from them")
         parser.add_argument("golem", help="its id or its name")
         parser.add_argument("folder", type=Path, help="where the files are")
-        parser.add_argument(
-            "--reason", default="read back from files", help="why they are read back, kept with them"
-        )
+        parser.add_argument("--reason", default="read back from files", help="why they are read back, kept with them")
         parser.add_argument("--owner", help="whose account signs for an export")
         parser.add_argument("--code", help="what their authenticator shows now, instead of typing it when asked")
 

@@ -6,8 +6,10 @@ import os
 import shutil
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from tempfile import TemporaryFile
+from typing import IO, Final
 
 import psycopg
 from django.db import connection
@@ -35,19 +37,92 @@ _WORDS: Final = {
 }
 """What a connection's address calls what the programs' variables say."""
 
+_FIRST_WITH_TRANSACTION_TIMEOUT: Final = 170_000
+_UNKNOWN_BEFORE: Final = b"SET transaction_timeout = 0;"
+_HEAD: Final = (b"--", b"BEGIN;", b"SET ", b"SELECT pg_catalog.set_config", b"\\restrict")
+"""What lines of a script begin with that stand before what it makes."""
+
 
 def run(program: str, arguments: Sequence[str]) -> None:
     """Run it to its end. Raises BackupFailed with what it said."""
-    variables = {**_read_place(), "PGAPPNAME": f"golem {program}"}
-    environment = {**os.environ, **variables}
     try:
         done = subprocess.run(  # noqa: S603  (our own words)
-            [str(_find(program)), *arguments], env=environment, capture_output=True, text=True, check=False
+            [str(_find(program)), *arguments],
+            env=_make_environment(program),
+            capture_output=True,
+            text=True,
+            check=False,
         )
     except OSError as error:
         raise BackupFailed(f"{program} does not run: {error}") from None
     if done.returncode != 0:
         raise BackupFailed(f"{program} failed: {done.stderr.strip()[-_LAST:]}")
+
+
+def restore_dump(dump: Path) -> None:
+    """Restore it whole, or nothing of it. Raises BackupFailed with what a program said.
+
+    `pg_restore` begins with a setting that PostgreSQL knows since 17. It asks an older server for it too, and fails, so
+    there its script goes to `psql` without that line.
+    """
+    options = ["--no-owner", "--no-comments", "--no-privileges", "--single-transaction"]
+    with _connect() as line:
+        is_older = line.info.server_version < _FIRST_WITH_TRANSACTION_TIMEOUT
+    if not is_older:
+        run("pg_restore", ["--dbname", connection.settings_dict["NAME"], *options, str(dump)])
+        return
+    reads = ["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--output=/dev/null", "--file=-"]
+    with (
+        TemporaryFile() as said_by_maker,
+        TemporaryFile() as said_by_reader,
+        _open("pg_restore", [*options, "--file=-", str(dump)], stdout=subprocess.PIPE, stderr=said_by_maker) as maker,
+        _open("psql", reads, stdin=subprocess.PIPE, stderr=said_by_reader) as reader,
+    ):
+        _copy_script(maker, reader)
+        # The script commits with its last line: of half a script nothing stays.
+        if reader.wait() != 0:
+            raise BackupFailed(f"psql failed: {_read_last(said_by_reader)}")
+        if maker.wait() != 0:
+            raise BackupFailed(f"pg_restore failed: {_read_last(said_by_maker)}")
+
+
+def _open(
+    program: str, arguments: Sequence[str], *, stderr: IO[bytes], stdin: int | None = None, stdout: int | None = None
+) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(  # noqa: S603  (our own words)
+            [str(_find(program)), *arguments],
+            env=_make_environment(program),
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+        )
+    except OSError as error:
+        raise BackupFailed(f"{program} does not run: {error}") from None
+
+
+def _copy_script(maker: subprocess.Popen[bytes], reader: subprocess.Popen[bytes]) -> None:
+    """All of it but the line that an older server does not know, which is looked for in its head alone."""
+    made, taken = maker.stdout, reader.stdin
+    if made is None or taken is None:
+        return
+    # A reader that failed takes nothing more, and its maker ends with it.
+    with suppress(BrokenPipeError), made, taken:
+        for line in made:
+            if line.strip() != _UNKNOWN_BEFORE:
+                taken.write(line)
+            if line.strip() and not line.startswith(_HEAD):
+                break
+        shutil.copyfileobj(made, taken)
+
+
+def _read_last(said: IO[bytes]) -> str:
+    said.seek(0)
+    return said.read().decode(errors="replace").strip()[-_LAST:]
+
+
+def _make_environment(program: str) -> dict[str, str]:
+    return {**os.environ, **_read_place(), "PGAPPNAME": f"golem {program}"}
 
 
 def refuse_shared_sessions() -> None:

@@ -64,13 +64,7 @@ def restore_backup(*, folder: Path, keys: Path | None, now: datetime) -> Restore
         cursor.execute(f"CREATE TABLE {UNFINISHED_RESTORE} (made_at timestamptz NOT NULL)")
         cursor.execute(f"INSERT INTO {UNFINISHED_RESTORE} VALUES (%s)", [made.made])  # noqa: S608  (our own name)
     try:
-        postgres_programs.run(
-            "pg_restore",
-            [
-                *("--dbname", connection.settings_dict["NAME"], "--no-owner", "--no-comments", "--no-privileges"),
-                *("--single-transaction", str(folder / manifest.DATABASE)),
-            ],
-        )
+        postgres_programs.restore_dump(folder / manifest.DATABASE)
     except BackupFailed:
         # It is one transaction: nothing of it is there.
         with connection.cursor() as cursor:

@@ -9,15 +9,29 @@ import re
 from http import HTTPStatus
 
 from golem_project.pi.schema_lines import render_lines, tell_differences
-from tests.architecture.sources import PACKAGES, ROOT, list_sources
+from tests.architecture.sources import PACKAGES, ROOT, list_sources, list_tracked
 from tests.batches import in_batches
 from tools_app.core.errors import GolemError, Recovery
 
+_THIS = "tests/architecture/test_errors.py"
 SNAPSHOT = ROOT / "tests" / "snapshots" / "errors.json"
 # Bases whose code their subclasses may share on purpose.
 _SHARING_BASES: dict[str, str] = {}
 # Written without a code of their own on purpose: they carry the code of something else.
 _CARRIERS = {"RemoteProblem": "rebuilds an error of another process", "InternalError": "is the root's own code"}
+_LANGUAGE_OF_OTHERS = "A2A tells it by an error of its own, which the tests of tests/golem_project/a2a name"
+_READINESS = "/readyz and the pages tell it in words of their own, which the tests of its parts read"
+_IS_A_ROOT = "only what is below it is raised"
+# Codes that no test and no case names, neither by itself nor by its class, each with why; empty is the aim.
+_UNNAMED: dict[str, str] = {
+    **dict.fromkeys(("A2A_TASK_NOT_CANCELABLE", "A2A_TASK_UNKNOWN"), _LANGUAGE_OF_OTHERS),
+    **dict.fromkeys(("CHAINS_STOPPED", "CLOCKS_DIFFER", "OUT_OF_SPACE"), _READINESS),
+    **dict.fromkeys(("DELEGATION_INVALID", "REQUIREMENT_MISSING"), _IS_A_ROOT),
+    "RENEWAL_REFUSED": "OAuth tells it as `invalid_grant`, which tests/golem_project/oauth names",
+    "DEPLOYMENT_TOO_FAR_BACK": "a contract that speaks more often than one reading takes in, several times over",
+    "NODES_DISAGREE": "two nodes that say different logs of one stretch, each of which agrees with itself",
+    "NO_MARKET_FOR_PAIR": "a loop over a pair of a lender that no market here trades",
+}
 
 
 def _import_everything() -> None:
@@ -98,3 +112,12 @@ def test_the_codes_of_errors_are_those_of_the_snapshot() -> None:
     stored = json.loads(SNAPSHOT.read_text(encoding="utf-8"))
     assert list(tell_differences(stored, json.loads(text))) == []
     assert SNAPSHOT.read_text(encoding="utf-8") == text, "not as it would be written anew"
+
+
+def test_every_code_is_named_by_a_test_or_says_why_not() -> None:
+    """What nobody names nobody misses: a refusal that never comes any more, or comes with another code."""
+    names = (path for path in list_tracked() if path.startswith("tests/") or path.endswith("cases.py"))
+    texts = ((ROOT / path).read_text(encoding="utf-8") for path in names if path.endswith(".py") and path != _THIS)
+    said = {word for text in texts for word in re.findall(r"\w+", text)}
+    errors = [error for error in ERRORS if error.__name__ not in _CARRIERS]
+    assert {error.code for error in errors if not {error.code, error.__name__} & said} == set(_UNNAMED)

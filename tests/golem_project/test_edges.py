@@ -9,6 +9,7 @@ from uuid import UUID
 
 import pytest
 
+from golem_project.a2a.errors import NumberNotExact
 from golem_project.a2a.message_parsing import _check_numbers
 from golem_project.a2a.task_messages import _exact
 from golem_project.alerts.timing import wait_after
@@ -23,7 +24,7 @@ from golem_project.pi.parsers import _parse_integer
 from golem_project.stream.deliveries import _next_attempt
 from golem_project.stream.parameters import _read_limit
 from tools_app.core import clock
-from tools_app.core.errors import GolemError, InvalidParams
+from tools_app.core.errors import InvalidParams
 from tools_app.pages.plots import PlotLabel, _spread
 
 NOW = datetime(2026, 11, 26, tzinfo=UTC)
@@ -122,7 +123,7 @@ def test_a_number_of_another_agent_is_one_that_every_reader_reads_alike(number: 
     if is_taken:
         _check_numbers({"a": [number]})
         return
-    with pytest.raises(GolemError):
+    with pytest.raises(NumberNotExact):
         _check_numbers({"a": [number]})
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
+from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 
 from golem_project import status
@@ -16,7 +17,7 @@ from golem_project.management.commands import snapshots
 from golem_project.pi.schema_lines import render_lines
 from golem_project.status import describe_errors
 from tests.evm.world import CHAIN_ID, World
-from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.registry import REGISTRY, ToolRegistry
 
 
 def test_the_process_says_that_it_lives_without_asking_anybody() -> None:
@@ -56,6 +57,20 @@ def test_a_chain_without_a_node_is_not_ready(db: None) -> None:
     assert "GOLEM_RPC_URL_" in checks["chain"]["next"]
     assert [name for name, check in checks.items() if check["ok"] is ("next" in check)] == []
     assert set(checks) == set(status._FIXES)
+
+
+def test_a_database_that_is_older_than_the_code_is_not_ready(local_chain: World, db: None) -> None:
+    MigrationRecorder.Migration.objects.filter(app="archetypes_app").delete()
+    response = Client().get("/readyz")
+    failed = {check["name"]: check["detail"] for check in response.json()["checks"] if not check["ok"]}
+    assert (response.status_code, failed) == (503, {"migrations": "MIGRATIONS_WAITING"})
+
+
+def test_a_process_without_tools_is_not_ready(local_chain: World, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(status, "REGISTRY", ToolRegistry())
+    response = Client().get("/readyz")
+    failed = {check["name"]: check["detail"] for check in response.json()["checks"] if not check["ok"]}
+    assert (response.status_code, failed) == (503, {"registry": "REGISTRY_NOT_READY"})
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/about", "/errors/"])

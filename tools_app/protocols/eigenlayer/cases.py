@@ -53,6 +53,14 @@ CASES: Final = (
         refuses=(({"new_operator": _OPERATOR}, "RESTAKING_ALREADY_DELEGATED"),),
     ),
     Case(
+        "eigenlayer_undelegate",
+        {},
+        ActionClass.DECREASE_POSITION,
+        name="eigenlayer_undelegate_nobody",
+        after=("eigenlayer_deposit_lst",),
+        refused="RESTAKING_NOT_DELEGATED",
+    ),
+    Case(
         "eigenlayer_queue_withdrawal",
         {"strategies": [_STRATEGY], "shares": [str(_DAI // 2)]},
         ActionClass.DECREASE_POSITION,

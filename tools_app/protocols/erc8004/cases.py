@@ -4,6 +4,7 @@ write is told.
 
 from __future__ import annotations
 
+import json
 from typing import Final
 
 from tools_app.protocols.erc8004.addresses import LOCAL_CHAIN_ID
@@ -15,6 +16,18 @@ _ELSEWHERE: Final = {"agent_id": "8453:0"}
 _OTHERS: Final = {"agent_id": f"{LOCAL_CHAIN_ID}:0"}
 _OWN: Final = {"agent_id": FromReport("agent_id")}
 _VALIDATOR: Final = "0x" + "55" * 20
+_AS_LONG_AS_IT_GOES: Final = {
+    "name": "\U00020000" * 80,
+    "description": "\U00020000" * 600,
+    "registration": json.dumps(
+        {
+            **dict.fromkeys(("tool_endpoint", "a2a_endpoint"), f"https://agents.example/{'a' * 170}"),
+            **dict.fromkeys(("ens", "did"), "h" * 120),
+            "a2a_skills": ["s" * 64] * 10,
+        }
+    ),
+}
+"""Each field is as long as it may be, in letters of four bytes, and together they are too long for a chain."""
 
 CASES: Final = (
     Case(
@@ -30,6 +43,7 @@ CASES: Final = (
             ({"registration": '{"a2a_endpoint": "http://127.0.0.1/card"}'}, "INVALID_PARAMS"),
             ({"registration": '{"a2a": "https://agents.example"}'}, "INVALID_PARAMS"),
             ({"description": "password: hunter2hunter2"}, "INVALID_PARAMS"),
+            (_AS_LONG_AS_IT_GOES, "REGISTRATION_TOO_LONG"),
         ),
     ),
     Case(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
 import psycopg
 from django.conf import settings
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from golem_project.doctor.findings import Finding, bad, doubtful, good
+from golem_project.doctor.findings import Finding, Health, bad, doubtful, good
 from golem_project.runtime.start_conditions import MOST_CLOCK_DIFFERENCE
 from golem_project.upgrades.columns import KnownSchema, describe_columns, find_misfits, read_stored
 from tools_app.core import clock
@@ -18,6 +19,8 @@ from tools_app.core import clock
 OLDEST: Final = 150_000
 """PostgreSQL 15: NULLS NOT DISTINCT, and security_invoker views."""
 EXTENSION: Final = "vector"
+OLDEST_EXTENSION: Final = (0, 8)
+"""pgvector 0.8: index scans that go on until enough of one golem's episodes are found (hnsw.iterative_scan)."""
 _TIMEOUT_SECONDS: Final = 5
 _MOST_TOLD: Final = 3
 _BEHIND_A_POOLER: Final = "set GOLEM_DATABASE_PREPARES=0 (PgBouncer)"
@@ -52,7 +55,7 @@ def tell_why_away(error: Exception) -> Finding:
         words = str(refusal).strip().splitlines()[-1]
     if "startup parameter" in words:
         return bad("pooler", f"it refuses our options: {words}", _BEHIND_A_POOLER)
-    return bad("postgresql", f"cannot be asked: {words}", "start PostgreSQL, or set DATABASE_URL")
+    return bad("postgresql", f"cannot be asked: {words}", "start PostgreSQL, or mend DATABASE_URL")
 
 
 def _ask(statement: str, *values: Any) -> Any:  # Any: a value of any type
@@ -79,17 +82,20 @@ def _look_at_clock() -> Finding:
 def look_at_extension() -> Finding:
     """pgvector: there, or such that `migrate` can make it."""
     installed = _ask("SELECT extversion FROM pg_extension WHERE extname = %s", EXTENSION)
+    available = _ask("SELECT default_version FROM pg_available_extensions WHERE name = %s", EXTENSION)
+    package = f"postgresql-{int(_ask('SHOW server_version_num')) // 10_000}-pgvector"
+    if installed is None and available is None:
+        return bad("pgvector", "is not installed on the database's machine", f"install pgvector there ({package})")
+    if not _is_new_enough(installed or available):
+        to_do = f"install pgvector 0.8 or newer on the database's machine ({package})"
+        if installed:
+            to_do += f", then as a superuser, in this database: ALTER EXTENSION {EXTENSION} UPDATE"
+        return bad("pgvector", f"version {installed or available} is too old", to_do)
     if installed:
         return good("pgvector", f"version {installed}")
-    available = _ask(
-        "SELECT bool_or(trusted) FROM pg_available_extension_versions WHERE name = %s HAVING count(*) > 0", EXTENSION
-    )
-    if available is None:
-        return bad(
-            "pgvector", "is not installed on the database's machine", "install pgvector there (postgresql-18-pgvector)"
-        )
+    is_trusted = _ask("SELECT bool_or(trusted) FROM pg_available_extension_versions WHERE name = %s", EXTENSION)
     may_create = _ask("SELECT rolsuper FROM pg_roles WHERE rolname = current_user") or (
-        available and _ask("SELECT has_database_privilege(current_database(), 'CREATE')")
+        is_trusted and _ask("SELECT has_database_privilege(current_database(), 'CREATE')")
     )
     if not may_create:
         return bad(
@@ -98,6 +104,20 @@ def look_at_extension() -> Finding:
             f"as a superuser, in this database: CREATE EXTENSION {EXTENSION}",
         )
     return good("pgvector", "is created by `migrate`")
+
+
+def say_what_tables_lack() -> str:
+    """What keeps tables from being made in this database, with what to do; empty where nothing does."""
+    try:
+        found = look_at_extension()
+    except DatabaseError as error:
+        found = tell_why_away(error)
+    return f"{found.name} {found.words}. Fix: {found.to_do}" if found.verdict is Health.BAD else ""
+
+
+def _is_new_enough(version: str) -> bool:
+    numbers = re.findall(r"\d+", version)
+    return tuple(map(int, numbers)) >= OLDEST_EXTENSION
 
 
 def _look_at_migrations() -> Finding:

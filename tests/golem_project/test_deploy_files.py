@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -81,10 +82,12 @@ def test_the_page_names_every_service_and_every_command_there_is() -> None:
 def test_the_secrets_of_the_page_are_made_for_their_owner_and_a_shell_reads_the_environment(tmp_path: Path) -> None:
     blocks = [block.replace("/etc/golem", str(tmp_path)) for block in list_blocks_of_page()]
     (secrets,) = [block for block in blocks if "openssl" in block]
-    run_in_shell(secrets, folder=tmp_path, environment={})
+    run_in_shell(secrets.replace("/srv/golem", str(ROOT)), folder=tmp_path, environment={})
     example = (SYSTEMD / "environment.example").read_text()
+    assert (tmp_path / "environment").read_text() == example
     (tmp_path / "environment").write_text(example.replace("/etc/golem", str(tmp_path)))
     made = {name for name in ("secret_key", "keystore_passphrase", "metrics_token") if (tmp_path / name).stat().st_size}
+    assert (tmp_path / "environment").stat().st_mode & 0o777 == 0o600
     assert all((tmp_path / name).stat().st_mode & 0o777 == 0o600 for name in made)
     # What no command makes is written by hand, and named beside them.
     named = set(re.findall(r"_FILE=/etc/golem/(\w+)", example))
@@ -97,6 +100,28 @@ def test_the_secrets_of_the_page_are_made_for_their_owner_and_a_shell_reads_the_
         each for each in example.replace("/etc/golem", str(tmp_path)).splitlines() if each and each[0] != "#"
     } <= set(told)
     assert commands and all(each.startswith(".venv/bin/python manage.py ") for each in commands)
+
+
+def test_the_user_and_the_folders_of_the_page_are_those_of_the_units(tmp_path: Path) -> None:
+    (block,) = [block for block in list_blocks_of_page() if block.startswith("useradd ")]
+    added, *made = block.splitlines()
+    user = shlex.split(added)[-1]
+    for unit in SYSTEMD.glob("*.service"):
+        text = unit.read_text()
+        assert f"User={user}\n" in text and "WorkingDirectory=/srv/golem\n" in text
+        assert "EnvironmentFile=/etc/golem/environment\n" in text
+    assert [shlex.split(line)[-1] for line in made] == ["/srv/golem", "/etc/golem"]
+    # Whoever runs the tests stands in for the user of the page.
+    here = "\n".join(made).replace(f"--owner {user}", f"--owner {os.getuid()}").replace(" /", f" {tmp_path}/")
+    run_in_shell(here, folder=tmp_path, environment={})
+    assert (tmp_path / "srv/golem").is_dir() and (tmp_path / "etc/golem").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_rehearsal_takes_the_place_of_each_line_that_names_the_chain_of_the_example() -> None:
+    example = [line for line in (SYSTEMD / "environment.example").read_text().splitlines() if "8453" in line]
+    text = (ROOT / "docs/how-to" / PAGE).read_text()
+    assert len(example) == 2 and "the two lines with 8453" in text
+    assert "`GOLEM_RPC_URL_31337=http://127.0.0.1:8545`" in text and "`GOLEM_DEFAULT_CHAIN_ID=31337`" in text
 
 
 def test_the_database_of_the_page_belongs_to_its_role_and_has_its_extension() -> None:
@@ -153,7 +178,7 @@ def test_each_web_server_of_the_page_is_asked_by_nginx_again_at_once() -> None:
 def list_blocks_of_page() -> list[str]:
     text = (ROOT / "docs/how-to" / PAGE).read_text()
     blocks = re.findall(r"^```\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-    assert list_blocks(PAGE) == [] and len(blocks) == 11
+    assert list_blocks(PAGE) == [] and len(blocks) == 12
     return blocks
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from golem_project.backups.errors import RestoreRefused
 from golem_project.backups.restore_backup import finish_restore, restore_backup
-from golem_project.doctor.database import look_at_extension
-from golem_project.doctor.findings import Health
+from golem_project.doctor.database import say_what_tables_lack
 from permits_app.actions.hold_restored import HeldGolem
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
@@ -35,9 +35,9 @@ class Command(BaseCommand):
             if folder is None:
                 held = finish_restore(now=clock.now())
             else:
-                extension = look_at_extension()
-                if extension.verdict is Health.BAD:
-                    raise CommandError(f"nothing was changed: pgvector {extension.words}. Fix: {extension.to_do}")
+                lack = say_what_tables_lack()
+                if lack:
+                    raise RestoreRefused(f"nothing was changed: {lack}")
                 restored = restore_backup(folder=folder, keys=keys, now=clock.now())
                 self.stdout.write(f"restored the backup of {restored.made_at.isoformat()}, version {restored.version}")
                 held = restored.held

@@ -25,7 +25,7 @@ from permits_app.models import Wallet
 from tests import factories
 from tests.architecture.sources import ROOT
 from tests.evm.world import World
-from tests.golem_project.test_pooler import bouncer
+from tests.golem_project.test_pooler import bouncer, run_by_hand
 from tools_app.core import clock
 
 __all__ = ["bouncer"]
@@ -142,6 +142,28 @@ def test_postgresql_15_is_new_enough_and_14_is_not(monkeypatch: pytest.MonkeyPat
         assert database._look_at_version().verdict is verdict
 
 
+def test_an_extension_that_is_too_old_is_named_with_how_to_renew_it() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE pg_extension SET extversion = '0.7.4' WHERE extname = 'vector'")
+    found = look()["pgvector"]
+    assert (found.verdict, found.words) == (Health.BAD, "version 0.7.4 is too old")
+    assert "postgresql-18-pgvector" in found.to_do and "ALTER EXTENSION vector UPDATE" in found.to_do
+
+
+@pytest.mark.parametrize(
+    ("words", "begins", "code"),
+    [(["migrate"], "nothing was applied", ""), (["restore", "/nowhere"], "nothing was changed", "RESTORE_REFUSED: ")],
+)
+def test_a_password_that_is_wrong_is_said_by_who_asks_first(words: list[str], begins: str, code: str) -> None:
+    known = connection.settings_dict
+    place = f"{known['HOST']}:{known['PORT']}/{known['NAME']}"
+    done = run_by_hand(words, DATABASE_URL=f"postgres://{known['USER']}:wrong@{place}")
+    last = done.stderr.splitlines()[-1]
+    assert done.returncode != 0 and "Traceback" not in done.stderr
+    assert last.startswith(f"CommandError: {code}{begins}: postgresql cannot be asked: ")
+    assert "password authentication failed" in last and last.endswith("Fix: start PostgreSQL, or mend DATABASE_URL")
+
+
 @pytest.fixture
 def without_rights() -> Iterator[str]:
     """The URL of an empty database whose owner is no superuser, on a server that lets only those make the extension."""
@@ -159,14 +181,7 @@ def without_rights() -> Iterator[str]:
 
 
 def test_migrate_asks_for_the_extension_before_it_applies_anything(without_rights: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "manage.py", "migrate", "-v", "0"],
-        cwd=ROOT,
-        env={**os.environ, "DATABASE_URL": without_rights},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_by_hand(["migrate", "-v", "0"], DATABASE_URL=without_rights)
     with psycopg.connect(without_rights) as here:
         tables = here.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").fetchone()
     assert done.returncode != 0
@@ -175,16 +190,9 @@ def test_migrate_asks_for_the_extension_before_it_applies_anything(without_right
 
 
 def test_restore_asks_for_the_extension_before_it_changes_anything(without_rights: str, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "manage.py", "restore", str(tmp_path)],
-        cwd=ROOT,
-        env={**os.environ, "DATABASE_URL": without_rights},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_by_hand(["restore", str(tmp_path)], DATABASE_URL=without_rights)
     with psycopg.connect(without_rights) as here:
         tables = here.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").fetchone()
     assert done.returncode != 0
-    assert "nothing was changed: pgvector" in done.stderr and "CREATE EXTENSION vector" in done.stderr
+    assert "RESTORE_REFUSED: nothing was changed: pgvector" in done.stderr and "CREATE EXTENSION vector" in done.stderr
     assert tables == (0,)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import cast
 
 import redis
@@ -18,6 +16,7 @@ from archetypes_app.log_retention import list_log_days
 from golem_project.a2a import card_key, payment_gas_account
 from golem_project.alerts import push_key
 from golem_project.coding.workspaces import GolemWorkspaces
+from golem_project.embedded.secret_files import write_once
 from golem_project.embedded.token_list import token_list_path
 from golem_project.heartbeat.ruled_pools import list_ruled_pools
 from golem_project.heartbeat.thinking import model_planner
@@ -285,12 +284,7 @@ def _make_passphrase(path: Path) -> None:
             "be moved away"
         )
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Written whole before it has its name: another process reads all of it or makes none.
-    with NamedTemporaryFile("w", dir=path.parent, encoding="utf-8") as made:
-        made.write(os.urandom(24).hex())
-        made.flush()
-        with suppress(FileExistsError):
-            os.link(made.name, path)
+    write_once(path, os.urandom(24).hex())
 
 
 def _open_listener() -> redis.Redis:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
+from golem_project.embedded.secret_files import write_once
+
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 VAR_DIR = Path(os.environ.get("GOLEM_VAR_DIR", BASE_DIR / "var"))
 
@@ -57,9 +59,7 @@ def read_secret(name: str, *, fallback_file: Path | None = None) -> str:
         raise ImproperlyConfigured(f"set {name} or {name}_FILE")
     if not fallback_file.exists():
         fallback_file.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(fallback_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as handle:
-            handle.write(secrets.token_urlsafe(48))
+        write_once(fallback_file, secrets.token_urlsafe(48))
     return fallback_file.read_text(encoding="utf-8").strip()
 
 

@@ -40,23 +40,13 @@ _WORDS: Final = {
 _FIRST_WITH_TRANSACTION_TIMEOUT: Final = 170_000
 _UNKNOWN_BEFORE: Final = b"SET transaction_timeout = 0;"
 _HEAD: Final = (b"--", b"BEGIN;", b"SET ", b"SELECT pg_catalog.set_config", b"\\restrict")
-"""What lines of a script begin with that stand before what it makes."""
+"""With one of these begins each line of a script that comes before its first table."""
 
 
 def run(program: str, arguments: Sequence[str]) -> None:
     """Run it to its end. Raises BackupFailed with what it said."""
-    try:
-        done = subprocess.run(  # noqa: S603  (our own words)
-            [str(_find(program)), *arguments],
-            env=_make_environment(program),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    except OSError as error:
-        raise BackupFailed(f"{program} does not run: {error}") from None
-    if done.returncode != 0:
-        raise BackupFailed(f"{program} failed: {done.stderr.strip()[-_LAST:]}")
+    with TemporaryFile() as said, _open(program, arguments, stdout=subprocess.DEVNULL, stderr=said) as process:
+        _wait(process, program, said)
 
 
 def restore_dump(dump: Path) -> None:
@@ -67,9 +57,9 @@ def restore_dump(dump: Path) -> None:
     """
     options = ["--no-owner", "--no-comments", "--no-privileges", "--single-transaction"]
     with _connect() as line:
-        is_older = line.info.server_version < _FIRST_WITH_TRANSACTION_TIMEOUT
-    if not is_older:
-        run("pg_restore", ["--dbname", connection.settings_dict["NAME"], *options, str(dump)])
+        database, version = line.info.dbname, line.info.server_version
+    if knows_transaction_timeout(version):
+        run("pg_restore", ["--dbname", database, *options, str(dump)])
         return
     reads = ["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--output=/dev/null", "--file=-"]
     with (
@@ -80,10 +70,13 @@ def restore_dump(dump: Path) -> None:
     ):
         _copy_script(maker, reader)
         # The script commits with its last line: of half a script nothing stays.
-        if reader.wait() != 0:
-            raise BackupFailed(f"psql failed: {_read_last(said_by_reader)}")
-        if maker.wait() != 0:
-            raise BackupFailed(f"pg_restore failed: {_read_last(said_by_maker)}")
+        _wait(reader, "psql", said_by_reader)
+        _wait(maker, "pg_restore", said_by_maker)
+
+
+def knows_transaction_timeout(version: int) -> bool:
+    """Whether a server of this number, such as 150013, has the setting that `pg_restore` begins with."""
+    return version >= _FIRST_WITH_TRANSACTION_TIMEOUT
 
 
 def _open(
@@ -92,7 +85,7 @@ def _open(
     try:
         return subprocess.Popen(  # noqa: S603  (our own words)
             [str(_find(program)), *arguments],
-            env=_make_environment(program),
+            env={**os.environ, **_read_place(), "PGAPPNAME": f"golem {program}"},
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,
@@ -116,13 +109,10 @@ def _copy_script(maker: subprocess.Popen[bytes], reader: subprocess.Popen[bytes]
         shutil.copyfileobj(made, taken)
 
 
-def _read_last(said: IO[bytes]) -> str:
-    said.seek(0)
-    return said.read().decode(errors="replace").strip()[-_LAST:]
-
-
-def _make_environment(program: str) -> dict[str, str]:
-    return {**os.environ, **_read_place(), "PGAPPNAME": f"golem {program}"}
+def _wait(process: subprocess.Popen[bytes], program: str, said: IO[bytes]) -> None:
+    if process.wait() != 0:
+        said.seek(0)
+        raise BackupFailed(f"{program} failed: {said.read().decode(errors='replace').strip()[-_LAST:]}")
 
 
 def refuse_shared_sessions() -> None:

@@ -86,6 +86,11 @@ def wait_for(url: str) -> None:
     raise AssertionError("the older server does not answer")
 
 
+def test_postgresql_17_knows_what_a_restore_begins_with_and_16_does_not() -> None:
+    assert not postgres_programs.knows_transaction_timeout(169_999)
+    assert postgres_programs.knows_transaction_timeout(170_000)
+
+
 def test_a_dump_of_an_older_server_comes_back_to_it(older: str, tmp_path: Path) -> None:
     with psycopg.connect(f"{older}/postgres", autocommit=True) as server:
         server.execute(_MADE)

@@ -42,7 +42,7 @@ def test_a_list_says_of_a_row_what_is_written_down(model: str, monkeypatch: pyte
     set_clock(monkeypatch, MADE + timedelta(minutes=3))
     shown = log_in(golem.owner).get(page(model, "changelist")).context["cl"]
     [at] = [number for number, each in enumerate(shown.result_list) if each.pk == row.pk]
-    said = [_read_cell(cell, row) for cell in list(results(shown))[at]]
+    said = [read_cell(cell, row) for cell in list(results(shown))[at]]
     written: dict[str, Any] = json.loads(WRITTEN.read_text(encoding="utf-8")) if WRITTEN.exists() else {}
     if os.environ.get("GOLEM_KEEP_PAGES") == "1":
         WRITTEN.write_text(
@@ -53,7 +53,7 @@ def test_a_list_says_of_a_row_what_is_written_down(model: str, monkeypatch: pyte
     assert " | ".join(said) == written[model]
 
 
-def _read_cell(cell: str, row: Any) -> str:
+def read_cell(cell: str, row: Any) -> str:
     if 'type="checkbox"' in cell:
         return ""
     return hide_chance(html.unescape(_TAG.sub(" ", str(cell))), row)

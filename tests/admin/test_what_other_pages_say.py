@@ -7,7 +7,6 @@ GOLEM_WRITE_SNAPSHOTS=1 writes them anew.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections import Counter
@@ -26,8 +25,9 @@ from tests.admin.rows import MAKERS
 from tests.admin.rows_beside import BESIDE
 from tests.admin.test_roles import list_pages
 from tests.admin.test_what_lists_say import hide_chance
-from tests.admin.test_what_pages_say import BETWEEN, MADE, OF_THE_ROW, read_page
+from tests.admin.test_what_pages_say import MADE, OF_THE_ROW, read_page
 from tests.admin.test_whose_rows_in_which_order import list_addresses, look, make_person, set_clock
+from tests.admin.written_lines import read_lines, write_lines
 from tests.rows_in_every_state import list_others
 
 pytestmark = [pytest.mark.django_db, pytest.mark.locks_at_will]
@@ -107,21 +107,9 @@ def test_a_page_says_what_is_written_down_of_rows_in_every_state(part: str, monk
             lines = Counter(hide(each, golem) for each in read_page(told))
             counted = [f"{line} (×{count})" if count > 1 else line for line, count in sorted(lines.items())]
             said[name] = [f"status {status}", *counted]
-    written = read_written()
+    written = read_lines(WRITTEN)
     names = {name for name, _ in list_pages() if is_asked(name)}
     if os.environ.get("GOLEM_WRITE_SNAPSHOTS") == "1":
-        write_anew({name: each for name, each in {**written, **said}.items() if name in names})
+        write_lines(WRITTEN, {name: each for name, each in {**written, **said}.items() if name in names})
         return
     assert said == {name: written[name] for name in written if part_of(name) == part}
-
-
-def read_written() -> dict[str, list[str]]:
-    """Page -> lines."""
-    kept = json.loads(WRITTEN.read_text(encoding="utf-8")) if WRITTEN.exists() else {}
-    return {name: told.split(BETWEEN) for name, told in kept.items()}
-
-
-def write_anew(said: dict[str, list[str]]) -> None:
-    """A line of the file for each page."""
-    kept = {name: BETWEEN.join(said[name]) for name in sorted(said)}
-    WRITTEN.write_text(json.dumps(kept, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")

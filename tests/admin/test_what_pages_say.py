@@ -1,14 +1,14 @@
 """What the page of each row and its line in the list say in every state of the row, as in `what_pages_say.json`.
 
 A row is made as the admin's tests make it, and once more for each other state, time and switch. Of the first the page
-stands there line by line, of the others what it says otherwise. A line that is told in the wrong state, or no longer in
-the right one, is otherwise missed by nobody but its reader. What is drawn by chance is left out of the words.
+stands there line by line, of the others what it says otherwise; a state that changes nothing is not in the file. A line
+that is told in the wrong state, or no longer in the right one, is otherwise missed by nobody but its reader. What is
+drawn by chance is left out of the words.
 GOLEM_WRITE_SNAPSHOTS=1 writes the file anew, so that a review sees what changed.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator
@@ -26,15 +26,15 @@ from django.test import Client
 from tests import factories
 from tests.admin.members import log_in
 from tests.admin.rows import MAKERS, form_page, page
-from tests.admin.test_what_lists_say import _read_cell, hide_chance
+from tests.admin.test_what_lists_say import hide_chance, read_cell
 from tests.admin.test_whose_rows_in_which_order import set_clock
+from tests.admin.written_lines import read_lines, write_lines
 from tests.rows_in_every_state import AS_MADE, list_changes
 
 pytestmark = [pytest.mark.django_db, pytest.mark.locks_at_will]
 WRITTEN: Final = Path(__file__).with_name("what_pages_say.json")
 MADE: Final = datetime(2026, 3, 4, 9, 30, tzinfo=UTC)
 _CONTENT: Final = "content"
-BETWEEN: Final = " ¦ "
 # The number of a row, and one that a golem's id gives.
 OF_THE_ROW: Final = re.compile(r"(?<=nonce )\d+|(?<=\"decision_id\": \")\d+|[0-9a-f]{6}…[0-9a-f]{4}")
 # Tags that stand within a line, those that hold nothing, and those whose text nobody reads.
@@ -119,7 +119,7 @@ def say(browser: Client, model: str, row: Any) -> list[str]:
     """The row by its name, its cells in the list, and the lines of its page."""
     shown = browser.get(page(model, "changelist")).context["cl"]
     at = [number for number, each in enumerate(shown.result_list) if each.pk == row.pk]
-    cells = [_read_cell(cell, row) for cell in list(results(shown))[at[0]]] if at else ["not in the list"]
+    cells = [read_cell(cell, row) for cell in list(results(shown))[at[0]]] if at else ["not in the list"]
     lines = read_page(browser.get(form_page(model, row.pk), follow=True).content.decode())
     told = [f"name: {row}", f"list: {' | '.join(cells)}", *lines]
     return [shorten_long(OF_THE_ROW.sub("…", hide_chance(each, row))) for each in told]
@@ -143,20 +143,8 @@ def test_a_page_says_of_a_row_in_each_state_what_is_written_down(model: str, mon
         if told := compare(said[AS_MADE], told) if AS_MADE in said else told:
             said[label] = told
         set_clock(monkeypatch, MADE)
-    written = read_written()
+    written = read_lines(WRITTEN)
     if os.environ.get("GOLEM_WRITE_SNAPSHOTS") == "1":
-        write_anew({name: each for name, each in {**written, model: said}.items() if name in MAKERS})
+        write_lines(WRITTEN, {name: each for name, each in {**written, model: said}.items() if name in MAKERS})
         return
     assert said == written[model]
-
-
-def read_written() -> dict[str, dict[str, list[str]]]:
-    """Model -> state -> lines. A state that changes nothing that anybody reads is not in the file."""
-    kept = json.loads(WRITTEN.read_text(encoding="utf-8")) if WRITTEN.exists() else {}
-    return {model: {state: told.split(BETWEEN) for state, told in states.items()} for model, states in kept.items()}
-
-
-def write_anew(said: dict[str, dict[str, list[str]]]) -> None:
-    """A line of the file for each state."""
-    kept = {model: {state: BETWEEN.join(lines) for state, lines in said[model].items()} for model in sorted(said)}
-    WRITTEN.write_text(json.dumps(kept, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")

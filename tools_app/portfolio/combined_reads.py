@@ -81,8 +81,8 @@ def _take_apart(part: _Combined, answer: ReadOutcome) -> Sequence[ReadOutcome | 
     return _read_each(part, results)
 
 
-# And most of them are answered as they were in the block before.
-@lru_cache(maxsize=1024)
+# And most of them are answered as they were in the block before. An account has some two dozen.
+@lru_cache(maxsize=256)
 def _read_each(part: _Combined, results: tuple[tuple[bool, bytes], ...]) -> tuple[ReadOutcome | None, ...]:
     return tuple([_read(call, succeeded, data) for call, (succeeded, data) in zip(part.asked, results, strict=True)])
 

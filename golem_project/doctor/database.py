@@ -107,7 +107,7 @@ def look_at_extension() -> Finding:
 
 
 def say_what_tables_lack() -> str:
-    """What keeps tables from being made in this database, with what to do; empty where nothing does."""
+    """Why no tables can be made in this database, and what to do about it. Empty where they can be."""
     try:
         found = look_at_extension()
     except DatabaseError as error:

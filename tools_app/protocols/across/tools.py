@@ -389,7 +389,10 @@ def bridge_get_status(ctx: ReadContext, bridge: BridgeName, bridge_id: BridgeId,
 
 
 def settle_fee(ctx: WriteContext, way: Way, max_fee_bps: int | None) -> int:
-    """The most that may be kept: what the caller says, else by what was paid. Raises BridgePaused, BridgeFeeUnknown."""
+    """The most that bridge and relayers may keep: the caller's bound, else one by what others paid of late.
+
+    Raises BridgePaused, BridgeFeeUnknown.
+    """
     ctx.step("Looking at both pools")
     check_open(way.source, way.target)
     return max_fee_bps if max_fee_bps is not None else find_fee(way)

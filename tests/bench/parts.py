@@ -59,7 +59,7 @@ def _two_tables() -> Iterator[None]:
             " ADD UNIQUE (entry_hash, timestamp_ms)",
             *(
                 f"CREATE TABLE bench_parts.month{month} PARTITION OF bench_parts.parted"
-                f" FOR VALUES FROM ({1_000 * month}) TO ({1_000 * (month + 1)})"
+                f" FOR VALUES FROM ({1_000 * month}) TO ({1_000 * (month + 1) if month < _MONTHS else 'MAXVALUE'})"
                 for month in range(_MONTHS + 1)
             ),
             *(f"CREATE INDEX ON bench_parts.{kind} (golem_id, event)" for kind in _KINDS),
